@@ -135,7 +135,7 @@ impl Playground {
     pub(crate) fn evaluate(&self, assertion: &Value) -> Outcome {
         let (entity, task) = (Some(&self.entity), Some(&self.task));
         let effects = sims::effects::of_agent(&self.world, &self.events);
-        let (world, events, contents) = (&self.world, &self.events, &verify::NO_CONTENTS);
+        let (world, events, contents) = (&self.world, &self.events, &verify::NO_FILE_CONTENTS);
         let (completed_seq, names) = (None, &verify::sandbox_scope::NO_NAMES);
         evaluate(
             assertion,

@@ -66,7 +66,7 @@ fn estimate_task(task: &RenderedTask, known: &BTreeMap<String, BTreeSet<String>>
 /// Whether an assertion is a guard: it forbids or limits something.
 fn is_guard(assertion: &Value) -> bool {
     let is_absence = assertion["count"] == 0 || assertion["count"]["max"] == 0;
-    let check = verify::catalogue().iter().find(|check| assertion["assert"] == check.name);
+    let check = verify::catalog().iter().find(|check| assertion["assert"] == check.name);
     is_absence || check.is_some_and(|check| check.is_limit)
 }
 

@@ -104,8 +104,8 @@ fn judge(criterion: &mut Criterion) -> Result<(), FieldErrors> {
     match verify::parse(&criterion.assertion) {
         // The values of templates are only known when the task is run.
         Ok(Parsed::Known(_)) => {
-            let found = verify::impossible(&criterion.assertion, &Bindings { entity: None, task: None });
-            let warning = |one: verify::Impossible| {
+            let found = verify::unmatchable_parts(&criterion.assertion, &Bindings { entity: None, task: None });
+            let warning = |one: verify::UnmatchablePart| {
                 format!("assertion.{}: {}; nothing in a run can match it", one.path, one.message)
             };
             criterion.warnings.extend(found.into_iter().take(MAX_WARNINGS).map(warning));

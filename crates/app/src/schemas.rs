@@ -20,7 +20,7 @@ fn reference(name: &str) -> Value {
 /// One schema for each check, and one for unknown checks, which are stored with a warning.
 fn assertions(schemas: &mut Map<String, Value>) {
     let (mut choices, mut mapping) = (Vec::new(), Map::new());
-    for check in verify::catalogue() {
+    for check in verify::catalog() {
         let name = format!("Assert{}", camel_case(check.name));
         let (mut properties, mut required) = verify::schema::parameters(check);
         properties.insert("assert".to_owned(), json!({"type": "string", "enum": [check.name]}));

@@ -139,7 +139,7 @@ fn task() -> Value {
 
 /// One `if`/`then` case per check, so that editors can complete and explain its parameters.
 fn assertion() -> Value {
-    let checks = verify::catalogue();
+    let checks = verify::catalog();
     let names: Vec<&str> = checks.iter().map(|check| check.name).collect();
     let cases: Vec<Value> = checks.iter().map(case).collect();
     json!({"type": "object", "required": ["assert"], "properties": {"assert": {"enum": names}}, "allOf": cases})

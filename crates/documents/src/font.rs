@@ -1,11 +1,11 @@
-//! The two faces that everything is set in: how wide a character is, and which glyph shows it.
+//! The two faces for all text, with the widths and glyphs of characters.
 //!
 //! Arimo has the widths of Helvetica and Arial, and the letters of Latin (Vietnamese too), Greek and Cyrillic.
 
 use ttf_parser::GlyphId;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::fault::Fault;
+use crate::error::DocumentError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Weight {
@@ -29,7 +29,7 @@ static REGULAR: &[u8] = include_bytes!("../fonts/Arimo-Regular.ttf");
 static BOLD: &[u8] = include_bytes!("../fonts/Arimo-Bold.ttf");
 
 impl Fonts {
-    pub(crate) fn load() -> Result<Self, Fault> {
+    pub(crate) fn load() -> Result<Self, DocumentError> {
         Ok(Self { regular: Face::read(REGULAR, "Arimo")?, bold: Face::read(BOLD, "Arimo-Bold")? })
     }
 
@@ -42,14 +42,14 @@ impl Fonts {
 }
 
 impl Face {
-    fn read(data: &'static [u8], name: &'static str) -> Result<Self, Fault> {
-        let face = ttf_parser::Face::parse(data, 0).map_err(|_| Fault::Font)?;
+    fn read(data: &'static [u8], name: &'static str) -> Result<Self, DocumentError> {
+        let face = ttf_parser::Face::parse(data, 0).map_err(|_| DocumentError::Font)?;
         let units_per_em = f32::from(face.units_per_em());
         Ok(Self { face, data, name, units_per_em })
     }
 
-    /// What shows the character: its own glyph, else that of its base letter or of a sign like it, else an empty box. The
-    /// text layer names the character itself in any case.
+    /// The glyph of a character: its own, else that of its base letter or of a similar character, else an empty box. The
+    /// text layer always has the character itself.
     pub(crate) fn glyph(&self, character: char) -> GlyphId {
         let own = self.face.glyph_index(character);
         let plainer = || character.nfkd().next().filter(|base| *base != character).or_else(|| like(character));
@@ -68,7 +68,7 @@ impl Face {
     }
 }
 
-/// Signs of forms that the face does not have.
+/// Form symbols that the face does not have.
 fn like(character: char) -> Option<char> {
     match character {
         '☐' | '▢' | '❑' => Some('□'),
@@ -79,7 +79,7 @@ fn like(character: char) -> Option<char> {
     }
 }
 
-/// The text as it is set: composed letters, one kind of space, nothing that has no look of its own.
+/// Normalizes text for layout: composed letters, one kind of space, and no invisible characters.
 pub(crate) fn settable(text: &str) -> String {
     let visible = |character: &char| !character.is_control() && !is_invisible(*character);
     let spaced = text.nfc().map(|character| if character.is_whitespace() { ' ' } else { character });

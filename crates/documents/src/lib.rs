@@ -1,11 +1,11 @@
-//! Paper: documents rendered from a specification to PDF and TIFF, and the text and pictures read from files of others.
+//! Renders documents from a specification to PDF and TIFF, and extracts text and pictures from documents.
 //!
-//! Pure: the same specification gives the same bytes, and the same file the same text. Whatever is read may be hostile:
-//! every reader counts what it does and stops at its limits, and none of them runs a program or trusts a length.
+//! Pure: the same specification gives the same bytes, and the same file gives the same text. Input files may be hostile:
+//! every reader has limits on its work, and none of them runs a program or trusts a length.
 
-mod fault;
+mod error;
 mod font;
-mod ink;
+mod handwriting;
 mod layout;
 mod picture;
 mod read;
@@ -13,11 +13,11 @@ mod render;
 mod specification;
 mod write;
 
-pub use fault::Fault;
+pub use error::DocumentError;
 pub use picture::Png;
 pub use read::{
-    Kind, PageImage, Text, Visit, beside_text_and_cost, images, kind, look_alike_and_cost, page, scans, text,
-    text_and_cost, visible_text, visible_text_and_cost,
+    ExtractedText, FileKind, PageImage, PageVisitor, images, kind, non_text_content_and_cost, page,
+    same_appearance_and_cost, text, text_and_cost, visible_text, visible_text_and_cost, visit_page_images,
 };
 pub use render::{MOST_PAGES, Rendered, picture, render};
 pub use specification::{Document, Format, Letterhead, Look, Section, Signature, Table, plain};

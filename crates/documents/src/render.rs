@@ -1,8 +1,8 @@
-//! From a specification to the bytes of a file.
+//! Renders a specification to a file.
 
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::font::Fonts;
-use crate::ink::Dice;
+use crate::handwriting::SeededRandom;
 use crate::layout;
 use crate::layout::Page;
 use crate::picture::draw::{Canvas, Placement, Resolution};
@@ -13,21 +13,21 @@ use crate::write::pdf_pages::{self, Scan};
 use crate::write::tiff;
 
 pub const MOST_PAGES: usize = 200;
-/// Of a document without text layer: a page costs some milliseconds and 50 KB.
+/// Pages of a document without a text layer. A page takes some milliseconds and 50 KB.
 const MOST_PICTURES: usize = 50;
 
-/// A file, and what is known of it.
+/// A rendered file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
     pub bytes: Vec<u8>,
     pub content_type: &'static str,
     pub pages: usize,
-    /// What programs can read in it; none where the pages are pictures.
+    /// The text layer of each page. None if the pages are pictures.
     pub text: Option<String>,
 }
 
-/// The same bytes for the same document, on every machine.
-pub fn render(document: &Document) -> Result<Rendered, Fault> {
+/// Renders a document. The same document gives the same bytes on every machine.
+pub fn render(document: &Document) -> Result<Rendered, DocumentError> {
     let has_text = document.has_text_layer()?;
     let is_scanned = document.is_scanned();
     let is_picture = is_scanned || !has_text;
@@ -41,20 +41,20 @@ pub fn render(document: &Document) -> Result<Rendered, Fault> {
             tiff::write(pictures, pages.len())
         }
         Format::Pdf => {
-            let scans: Vec<Scan> = if is_picture {
+            let visit_page_images: Vec<Scan> = if is_picture {
                 pages.iter().enumerate().map(|(index, page)| camera.shoot(page, index, Resolution::SCANNER)).collect()
             } else {
                 Vec::new()
             };
-            pdf_pages::write(&document.title, &pages, &fonts, &scans, has_text)
+            pdf_pages::write(&document.title, &pages, &fonts, &visit_page_images, has_text)
         }
     };
     let text = has_text.then(|| document.text());
     Ok(Rendered { bytes, content_type: document.format.content_type(), pages: pages.len(), text })
 }
 
-/// One page as a fax machine prints it, from 1; none if the document has no such page.
-pub fn picture(document: &Document, number: usize) -> Result<Option<PageImage>, Fault> {
+/// Renders one page as a fax machine prints it, from 1. None if there is no such page.
+pub fn picture(document: &Document, number: usize) -> Result<Option<PageImage>, DocumentError> {
     let fonts = Fonts::load()?;
     let pages = layout::pages(document, &fonts, MOST_PAGES)?;
     let Some((index, page)) = number.checked_sub(1).and_then(|index| Some((index, pages.get(index)?))) else {
@@ -67,13 +67,13 @@ pub fn picture(document: &Document, number: usize) -> Result<Option<PageImage>, 
 
 struct Camera<'a> {
     fonts: &'a Fonts,
-    /// None is a camera without faults.
+    /// None for a clean rendering.
     seed: Option<String>,
 }
 
 impl Camera<'_> {
     fn shoot(&self, page: &Page, index: usize, resolution: Resolution) -> Scan {
-        let mut dice = self.seed.as_ref().map(|seed| Dice::new(&format!("{index} {seed}")));
+        let mut dice = self.seed.as_ref().map(|seed| SeededRandom::new(&format!("{index} {seed}")));
         let placement = dice.as_mut().map_or(Placement::STRAIGHT, Placement::askew);
         let mut canvas = Canvas::new(resolution, placement);
         canvas.page(page, self.fonts);

@@ -3,22 +3,22 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::fault::Fault;
+use crate::error::DocumentError;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
     pub title: String,
-    /// Whose paper it is, at the top of the first page.
+    /// The letterhead at the top of the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub letterhead: Option<Letterhead>,
-    /// As it is to be printed.
+    /// As it is printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// The lines of the address that the letter goes to.
+    /// The lines of the recipient's address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recipient: Vec<String>,
-    /// Label and value, such as `"Patient": "Ada Stone"`, in the order of the author.
+    /// Labels and values, such as `"Patient": "Ada Stone"`, in the given order.
     #[serde(default)]
     pub header: Map<String, Value>,
     #[serde(default)]
@@ -28,17 +28,17 @@ pub struct Document {
     /// The name below the signature line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signer: Option<String>,
-    /// The date beside the signature, as it is to be printed.
+    /// The date next to the signature, as it is printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signed_on: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub footer: Option<String>,
     #[serde(default, skip_serializing_if = "Format::is_pdf")]
     pub format: Format,
-    /// Whether programs can read the words without OCR. What is not said is: yes in a PDF, no in a TIFF.
+    /// Whether the file has a text layer that can be read without OCR. The default is true for PDF and false for TIFF.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_layer: Option<bool>,
-    /// What is not said is: clean with a text layer, scanned without.
+    /// The default is `clean` with a text layer, and `scanned` without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look: Option<Look>,
 }
@@ -47,12 +47,12 @@ pub struct Document {
 #[serde(deny_unknown_fields)]
 pub struct Letterhead {
     pub name: String,
-    /// Address, telephone, fax and the like, one a line.
+    /// Address, phone, fax and the like, one for each line.
     #[serde(default)]
     pub lines: Vec<String>,
 }
 
-/// What is given of it is printed in this order.
+/// The given members are printed in this order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
@@ -61,10 +61,10 @@ pub struct Section {
     /// Paragraphs end with a line break.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Label and value, as in the header.
+    /// Labels and values, as in the header.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub fields: Map<String, Value>,
-    /// Items with a bullet each.
+    /// A bulleted list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub list: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ pub struct Table {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// `missing` leaves the line empty; `scanned` prints the signature as a picture, without text.
+/// `missing` leaves the line empty. `scanned` prints the signature as a picture without text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Signature {
@@ -93,11 +93,11 @@ pub enum Signature {
 pub enum Format {
     #[default]
     Pdf,
-    /// As a fax machine keeps it: black and white, 204 by 196 dots an inch, compressed as in Group 4.
+    /// As stored by a fax machine: black and white, 204 by 196 dots per inch, with Group 4 compression.
     Tiff,
 }
 
-/// `scanned` is a little askew and has specks and ragged edges, always the same ones for the same document.
+/// `scanned` pages are slightly rotated, with specks and ragged edges. They are the same for the same document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Look {
@@ -117,7 +117,7 @@ impl Format {
         }
     }
 
-    /// The ends of names of such files, in lower case.
+    /// The file name extensions, in lower case.
     pub fn extensions(self) -> &'static [&'static str] {
         match self {
             Self::Pdf => &[".pdf"],
@@ -127,14 +127,14 @@ impl Format {
 }
 
 impl Document {
-    /// The specification again, without what it leaves out.
+    /// The specification as JSON, without missing members.
     pub fn json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    pub fn has_text_layer(&self) -> Result<bool, Fault> {
+    pub fn has_text_layer(&self) -> Result<bool, DocumentError> {
         match (self.format, self.text_layer) {
-            (Format::Tiff, Some(true)) => Err(Fault::TextInTiff),
+            (Format::Tiff, Some(true)) => Err(DocumentError::TextInTiff),
             (Format::Tiff, _) => Ok(false),
             (Format::Pdf, wish) => Ok(wish.unwrap_or(true)),
         }
@@ -145,8 +145,8 @@ impl Document {
         self.look.unwrap_or(usual) == Look::Scanned
     }
 
-    /// What the document says to someone who can read its text but not see its pictures. The signature of a `present` one
-    /// is text; one that is `scanned` is a picture, and where it is `missing` the line is empty.
+    /// The text of the document without its pictures. A `present` signature
+    /// is text, a `scanned` one is a picture, and a `missing` one leaves the line empty.
     pub fn text(&self) -> String {
         let mut lines = Vec::new();
         if let Some(letterhead) = &self.letterhead {
@@ -188,7 +188,7 @@ fn labelled(fields: &Map<String, Value>) -> impl Iterator<Item = String> {
     fields.iter().map(|(label, value)| format!("{label}: {}", plain(value)))
 }
 
-/// A cell as it is printed; numbers as they are written.
+/// A cell as it is printed. Numbers keep their digits.
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
 }

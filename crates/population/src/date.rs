@@ -25,7 +25,7 @@ impl Date {
         (is_shaped && date.parts() == (year, month, day)).then_some(date)
     }
 
-    /// Year, month and day.
+    /// The date as year, month and day.
     pub(crate) fn parts(self) -> (i64, i64, i64) {
         let days = self.0 + 719_468;
         let era = days.div_euclid(146_097);
@@ -53,7 +53,7 @@ impl Date {
         self.0 - earlier.0
     }
 
-    /// Whole years, as an age is counted.
+    /// Full years between two dates.
     pub(crate) fn years_since(self, earlier: Self) -> i64 {
         let ((year, month, day), (born, born_month, born_day)) = (self.parts(), earlier.parts());
         year - born - i64::from((month, day) < (born_month, born_day))
@@ -63,7 +63,7 @@ impl Date {
         self.since(earlier) * 1000 / 30_437
     }
 
-    /// The same day, or the Monday after a weekend.
+    /// This day, or the next Monday if it is on a weekend.
     pub(crate) fn workday(self) -> Self {
         match (self.0 + 3).rem_euclid(7) {
             5 => self.plus(2),
@@ -72,7 +72,7 @@ impl Date {
         }
     }
 
-    /// A moment of the day in US Central time. Daylight saving time is taken from April to October.
+    /// A time of the day in US Central time. Simplifies daylight saving time to April to October.
     pub(crate) fn at(self, minute: i64) -> String {
         let offset = if (4..=10).contains(&self.parts().1) { "-05:00" } else { "-06:00" };
         format!("{self}T{:02}:{:02}:00{offset}", minute / 60 % 24, minute % 60)

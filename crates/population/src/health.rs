@@ -1,28 +1,28 @@
-//! What a patient has and when it began: the cheap part of a chart, on which prevalence is measured.
+//! The conditions of a patient and their onset. This part of a chart is cheap, so prevalence is measured on it.
 
 use crate::Population;
 use crate::date::Date;
-use crate::module::{Curve, Kind, Module, Sex};
+use crate::module::{Curve, Module, ModuleKind, Sex};
 use crate::person::Person;
 
-/// Body mass index of 30, in thousandths.
+/// A body mass index of 30, in thousandths.
 const OBESE: i64 = 30_000;
 const PREGNANCY_DAYS: i64 = 280;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Onset {
-    /// Its place in the list of modules.
+    /// The index of the module.
     pub(crate) module: usize,
     pub(crate) date: Date,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Health {
-    /// In the order of the modules.
+    /// Onsets in the order of the modules.
     pub(crate) onsets: Vec<Onset>,
-    /// When each pregnancy ends, or will end.
+    /// The end dates of pregnancies, including expected ones.
     pub(crate) deliveries: Vec<Date>,
-    /// Screening and well-child modules that the patient takes part in.
+    /// The screening and well-child modules that the patient participates in.
     pub(crate) programs: Vec<usize>,
 }
 
@@ -31,20 +31,20 @@ impl Health {
         let mut health = Self::default();
         for (place, module) in population.tables.modules.iter().enumerate() {
             match module.kind {
-                Kind::Chronic => {
+                ModuleKind::Chronic => {
                     let date = health.onset(population, person, module);
                     health.onsets.extend(date.map(|date| Onset { module: place, date }));
                 }
-                Kind::Screening | Kind::Child => {
+                ModuleKind::Screening | ModuleKind::Child => {
                     health.programs.extend(takes_part(population, person, module).then_some(place));
                 }
-                Kind::Pregnancy => health.deliveries = deliveries(population, person, module),
+                ModuleKind::Pregnancy => health.deliveries = deliveries(population, person, module),
             }
         }
         health
     }
 
-    /// The age at which the curve, raised or lowered by the patient's risks, reaches the patient's own threshold.
+    /// The age at which the curve, adjusted by the patient's risks, reaches the patient's threshold.
     fn onset(&self, population: &Population, person: &Person, module: &Module) -> Option<Date> {
         let curve = module.onset.as_ref().filter(|_| population.spec.frequency(&module.id) > 0)?;
         let age = person.age(population.spec.as_of);
@@ -53,7 +53,7 @@ impl Health {
         let mut factor = 1_000_000 * of_sex / 100 * population.spec.frequency(&module.id) / 100;
         for risk in &module.risks {
             let (has, share) = self.risk(population, person, &risk.of, age);
-            // Those with the risk are `times` as likely, and on average nobody is more likely.
+            // Patients with the risk are `times` as likely. The average over all patients does not change.
             let average = 100_000 + share * (risk.times.0 - 1000) / 1000;
             factor = factor * 100_000 / average;
             if has {
@@ -68,7 +68,7 @@ impl Health {
         (date <= end).then_some(date)
     }
 
-    /// Whether the patient has a risk, and the share of people of that age who do, in thousandths of a percent.
+    /// Whether the patient has a risk, and the share of people of that age with it, in thousandths of a percent.
     fn risk(&self, population: &Population, person: &Person, name: &str, age: i64) -> (bool, i64) {
         match name {
             "obesity" => (person.bmi >= OBESE, 47_000),
@@ -89,7 +89,7 @@ impl Health {
         self.onsets.iter().any(|onset| onset.module == module && onset.date <= date)
     }
 
-    /// Weeks of the pregnancy on this day.
+    /// The week of the pregnancy on this day.
     pub(crate) fn weeks(&self, date: Date) -> Option<i64> {
         let days = self.deliveries.iter().map(|delivery| PREGNANCY_DAYS - delivery.since(date));
         days.filter(|days| (0..PREGNANCY_DAYS).contains(days)).map(|days| days / 7).next()
@@ -114,10 +114,10 @@ fn deliveries(population: &Population, person: &Person, module: &Module) -> Vec<
     for year in -population.spec.history_years..=0 {
         let date = population.spec.as_of.plus_years(year).plus(random.below(365));
         let chosen = random.milli_percent(rate);
-        let fits = (plan.ages[0]..=plan.ages[1]).contains(&person.age(date));
+        let condition = (plan.ages[0]..=plan.ages[1]).contains(&person.age(date));
         let apart = found.last().is_none_or(|last| date.since(*last) > 450);
         let began = date.plus(-PREGNANCY_DAYS + 56) < population.spec.as_of;
-        if chosen && fits && apart && began && person.death.is_none() {
+        if chosen && condition && apart && began && person.death.is_none() {
             found.push(date.workday());
         }
     }
@@ -136,7 +136,7 @@ fn value(curve: &Curve, age: i64) -> i64 {
     last.1
 }
 
-/// The age in days at which the curve reaches this many thousandths of a percent.
+/// The age in days at which the curve reaches a value in thousandths of a percent.
 fn reached(curve: &Curve, wanted: i64) -> Option<i64> {
     let mut last = (0, 0);
     for &(point, share) in &curve.points {

@@ -1,4 +1,4 @@
-//! Kidney function in integers: CKD-EPI 2021 by tables, and the rule for the dose of apixaban.
+//! Kidney function in integer arithmetic: CKD-EPI 2021 from tables, and the dose rule of apixaban.
 
 use crate::milli::Milli;
 
@@ -42,7 +42,7 @@ fn between(table: &[i64], place: i64, step: i64) -> i64 {
     table[first] + (table[next] - table[first]) * (place % step) / step
 }
 
-/// The lowest creatinine (two digits) whose eGFR is at most this one.
+/// The lowest creatinine (two decimal places) with at most this eGFR.
 pub(crate) fn creatinine(wanted: i64, age: i64, female: bool) -> Milli {
     let (mut low, mut high) = (40, 720);
     while low < high {
@@ -56,9 +56,9 @@ pub(crate) fn creatinine(wanted: i64, age: i64, female: bool) -> Milli {
     Milli(low * 10)
 }
 
-/// Two of three: age 80 or more, 60 kg or less, creatinine 1.5 mg/dL or more.
+/// Whether two of three apply: age 80 or more, 60 kg or less, creatinine 1.5 mg/dL or more.
 pub(crate) fn reduces_apixaban(age: i64, weight: Milli, creatinine: Milli) -> bool {
-    [age >= 80, weight.0 <= 60_000, creatinine.0 >= 1500].into_iter().filter(|holds| *holds).count() >= 2
+    [age >= 80, weight.0 <= 60_000, creatinine.0 >= 1500].into_iter().filter(|is_met| *is_met).count() >= 2
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! A seeded population of coherent longitudinal charts in FHIR R4, shaped like US Core.
+//! Generates a population of coherent longitudinal charts in FHIR R4 from a seed, in the style of US Core.
 //!
-//! Every patient is a function of the seed and the index: the same bytes on every machine, in any order, on any number of
+//! Every patient is a function of the seed and the index: the same bytes on every machine, in any order, with any number of
 //! threads. No I/O, no clock, no floating point.
 
 mod chart;
@@ -19,9 +19,9 @@ mod tables;
 
 use serde_json::Value;
 
-pub use must_support::{Support, must_support};
-pub use spec::{DIRT, Error, Spec};
-pub use statistics::{Row, prevalence};
+pub use must_support::{ElementSupport, must_support};
+pub use spec::{DIRT, Spec, SpecError};
+pub use statistics::{PrevalenceRow, prevalence};
 
 use health::Health;
 use person::Person;
@@ -29,10 +29,10 @@ use practice::Practice;
 use random::Random;
 use tables::Tables;
 
-/// The version of the generator: another one may give other bytes for the same seed.
+/// The version of the generator. Another version may generate other bytes for the same seed.
 pub const VERSION: u32 = 2;
 
-/// A population that is not generated yet.
+/// A population, which is generated chart by chart.
 #[derive(Debug)]
 pub struct Population {
     seed: u64,
@@ -41,22 +41,22 @@ pub struct Population {
     practice: Practice,
 }
 
-/// All resources of a patient, in an order in which references point backward where they can.
+/// All resources of a patient. As far as possible, references point to earlier resources.
 #[derive(Debug)]
 pub struct Chart {
     pub resources: Vec<Value>,
-    /// What is wrong in the chart on purpose, by the names of [`DIRT`].
+    /// The deliberate errors in the chart, by the names of [`DIRT`].
     pub dirt: Vec<&'static str>,
 }
 
 impl Population {
-    pub fn new(seed: u64, spec: Spec) -> Result<Self, Error> {
+    pub fn new(seed: u64, spec: Spec) -> Result<Self, SpecError> {
         let tables = tables::tables()?;
         let practice = Practice::new(seed, tables);
         Ok(Self { seed, spec, tables, practice })
     }
 
-    /// What all charts refer to: organizations, locations, practitioners, schedules and free slots.
+    /// The resources that all charts share: organizations, locations, practitioners, schedules and free slots.
     pub fn shared(&self) -> Vec<Value> {
         self.practice.resources(&self.spec)
     }

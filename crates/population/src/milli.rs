@@ -1,4 +1,4 @@
-//! Decimals as whole thousandths: no floating point, so the digits are the same everywhere.
+//! Decimals as integer thousandths. Avoids floating point, so that the digits are the same everywhere.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
@@ -16,7 +16,7 @@ impl Milli {
         Some(Self(if negative { -size } else { size }))
     }
 
-    /// To so many digits after the point, halves away from zero.
+    /// Rounds to a number of decimal places, with halves away from zero.
     pub(crate) fn rounded(self, digits: u32) -> Self {
         let step = 10_i64.pow(3_u32.saturating_sub(digits));
         let half = if self.0 < 0 { -step / 2 } else { step / 2 };
@@ -33,7 +33,7 @@ impl Milli {
         }
     }
 
-    /// A JSON number with exactly these digits.
+    /// A JSON number with exactly these decimal places.
     pub(crate) fn number(self, digits: u32) -> Value {
         self.text(digits).parse::<Number>().map_or(Value::Null, Value::Number)
     }
@@ -52,10 +52,10 @@ mod tests {
 
     #[test]
     fn decimals_keep_their_digits() {
-        for (text, digits, shown) in
+        for (text, digits, expected) in
             [("5.45", 1, "5.5"), ("-1.4", 1, "-1.4"), ("0.05", 2, "0.05"), ("137", 0, "137"), ("4", 1, "4.0")]
         {
-            assert_eq!(Milli::parse(text).unwrap().text(digits), shown);
+            assert_eq!(Milli::parse(text).unwrap().text(digits), expected);
         }
         assert_eq!(Milli(4200).number(1).to_string(), "4.2");
         for text in ["-9223372036854775808", "9223372036854775807", "1e400", "1.5e3"] {

@@ -1,4 +1,4 @@
-//! A disease module as data: who gets it, what follows, how it is treated and what is written about it.
+//! Disease modules as data: prevalence, course, treatment and notes.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::milli::Milli;
 
-/// A module comes after those that it names as a risk.
+/// The order of modules: a module comes after those that it names as a risk.
 pub(crate) const MODULES: [(&str, &str); 16] = [
     ("hypertension", include_str!("../modules/hypertension.yaml")),
     ("diabetes", include_str!("../modules/diabetes.yaml")),
@@ -28,7 +28,7 @@ pub(crate) const MODULES: [(&str, &str); 16] = [
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
+pub(crate) enum ModuleKind {
     Chronic,
     Screening,
     Pregnancy,
@@ -40,32 +40,32 @@ pub(crate) enum Kind {
 pub(crate) struct Module {
     pub(crate) id: String,
     pub(crate) title: String,
-    pub(crate) kind: Kind,
-    /// Where the prevalence figures come from.
+    pub(crate) kind: ModuleKind,
+    /// The source of the prevalence figures.
     pub(crate) source: String,
     pub(crate) prevalence: Vec<Target>,
     pub(crate) onset: Option<Curve>,
     #[serde(default)]
     pub(crate) risks: Vec<Risk>,
     pub(crate) problem: Option<Diagnosis>,
-    /// The first that holds replaces the problem's code.
+    /// The first one that applies replaces the problem's code.
     #[serde(default)]
     pub(crate) stages: Vec<Stage>,
-    /// The first that comes replaces the problem's code, and later ones are problems of their own.
+    /// The first one to occur replaces the problem's code. Later ones are separate problems.
     #[serde(default)]
     pub(crate) progression: Vec<Stage>,
     #[serde(default)]
-    pub(crate) values: Vec<Shift>,
+    pub(crate) values: Vec<ValueShift>,
     #[serde(default)]
     pub(crate) labs: Vec<LabPlan>,
     pub(crate) visits: Option<VisitPlan>,
     pub(crate) refer: Option<Referral>,
     #[serde(default)]
     pub(crate) treatments: Vec<Treatment>,
-    pub(crate) care: Option<Care>,
+    pub(crate) care: Option<CarePlanTemplate>,
     pub(crate) admission: Option<Admission>,
     #[serde(default)]
-    pub(crate) imaging: Vec<Test>,
+    pub(crate) imaging: Vec<StudyPlan>,
     pub(crate) screening: Option<Screening>,
     pub(crate) pregnancy: Option<Pregnancy>,
     pub(crate) child: Option<Child>,
@@ -80,19 +80,19 @@ pub(crate) enum Sex {
     Male,
 }
 
-/// A published figure that the population is held against.
+/// A published figure that the population is compared with.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Target {
     pub(crate) ages: [i64; 2],
     pub(crate) sex: Option<Sex>,
     pub(crate) percent: Milli,
-    /// Counted over the last year only.
+    /// Whether only the last year counts.
     #[serde(default)]
     pub(crate) per_year: bool,
 }
 
-/// Percent of people who have it by an age, linear between the points; `female` and `male` are percent of that.
+/// The percentage of people with the disease by age, linear between the points. `female` and `male` are percent of that.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Curve {
@@ -107,7 +107,7 @@ fn hundred() -> i64 {
     100
 }
 
-/// Another module, `obesity` or `smoker`, and how many times as likely it makes this one.
+/// Another module, `obesity` or `smoker`, with the relative risk of this module.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Risk {
@@ -119,7 +119,7 @@ pub(crate) struct Risk {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Diagnosis {
     pub(crate) icd10: String,
-    /// Code and display: a concept that holds for every stage.
+    /// The code and display of a concept for all stages.
     pub(crate) snomed: Option<(String, String)>,
     pub(crate) name: String,
 }
@@ -127,7 +127,7 @@ pub(crate) struct Diagnosis {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stage {
-    /// Modules that the patient has too.
+    /// Other modules that the patient must have.
     #[serde(default)]
     pub(crate) with: Vec<String>,
     #[serde(default)]
@@ -141,14 +141,14 @@ pub(crate) struct Stage {
     pub(crate) name: String,
 }
 
-/// What an analyte or a vital sign is like with the disease.
+/// The effect of the disease on an analyte or a vital sign.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Shift {
+pub(crate) struct ValueShift {
     pub(crate) analyte: String,
     pub(crate) mean: Milli,
     pub(crate) sd: Milli,
-    /// Change of the mean in a year since the onset.
+    /// The change of the mean for each year since the onset.
     #[serde(default)]
     pub(crate) drift: Milli,
 }
@@ -161,7 +161,7 @@ pub(crate) struct LabPlan {
     /// In years.
     #[serde(default)]
     pub(crate) from_age: i64,
-    /// Only while this drug is taken.
+    /// Only while the patient takes this drug.
     pub(crate) with: Option<String>,
 }
 
@@ -190,29 +190,29 @@ pub(crate) struct Treatment {
     /// In years.
     #[serde(default)]
     pub(crate) from_age: i64,
-    /// Only started when this was prescribed at least three months earlier.
+    /// Only started if this was prescribed at least three months earlier.
     pub(crate) requires: Option<String>,
-    /// The first that holds decides: another drug, or none.
+    /// The first one that applies decides: another drug, or none.
     #[serde(default)]
-    pub(crate) instead: Vec<Instead>,
+    pub(crate) instead: Vec<DrugReplacement>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Instead {
-    pub(crate) when: When,
+pub(crate) struct DrugReplacement {
+    pub(crate) when: TreatmentCondition,
     pub(crate) drug: Option<String>,
     pub(crate) reason: Option<String>,
     pub(crate) stop: Option<String>,
-    /// Only for those who take a drug of this treatment already.
+    /// Only for patients who already take a drug of this treatment.
     #[serde(default)]
     pub(crate) no_start: bool,
 }
 
-/// All that is given must hold.
+/// All given conditions must be met.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct When {
+pub(crate) struct TreatmentCondition {
     pub(crate) egfr_below: Option<i64>,
     pub(crate) potassium_at_least: Option<Milli>,
     pub(crate) age_at_least: Option<i64>,
@@ -224,7 +224,7 @@ pub(crate) struct When {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Care {
+pub(crate) struct CarePlanTemplate {
     pub(crate) title: String,
     pub(crate) goal: String,
     pub(crate) activities: Vec<String>,
@@ -243,7 +243,7 @@ pub(crate) struct Admission {
 /// An imaging study, a procedure or a stool test with its report.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Test {
+pub(crate) struct StudyPlan {
     pub(crate) share: i64,
     pub(crate) service: String,
     pub(crate) name: String,
@@ -263,7 +263,7 @@ pub(crate) struct Test {
     #[serde(default)]
     pub(crate) impression: Vec<String>,
     pub(crate) abnormal: Option<Abnormal>,
-    pub(crate) anticoagulated: Option<Hold>,
+    pub(crate) anticoagulated: Option<DrugInterruption>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -275,10 +275,10 @@ pub(crate) struct Abnormal {
     pub(crate) impression: String,
 }
 
-/// What an anticoagulant changes: how many days it is held, and how many are still offered the procedure.
+/// The effect of an anticoagulant: the days of interruption, and the share of patients who still get the procedure.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Hold {
+pub(crate) struct DrugInterruption {
     pub(crate) hold: BTreeMap<String, i64>,
     pub(crate) percent: i64,
     pub(crate) instructions: String,
@@ -292,7 +292,7 @@ pub(crate) struct Screening {
     pub(crate) every_months: i64,
     pub(crate) percent: Milli,
     pub(crate) reason: Diagnosis,
-    pub(crate) tests: Vec<Test>,
+    pub(crate) tests: Vec<StudyPlan>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -322,7 +322,7 @@ pub(crate) struct Child {
     pub(crate) vaccinated_percent: i64,
 }
 
-/// Sentences of notes; `{a1c}`, `{drugs}`, `{years}` … are filled in. One that cannot be filled in is not used.
+/// Sentences of notes, with placeholders such as `{a1c}`, `{drugs}` and `{years}`. A sentence without values is not used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Notes {
@@ -334,7 +334,7 @@ pub(crate) struct Notes {
 #[serde(untagged)]
 pub(crate) enum Sentence {
     Always(String),
-    /// Only while a drug of the group is taken.
+    /// Only while the patient takes a drug of the group.
     With {
         text: String,
         if_group: String,

@@ -1,28 +1,28 @@
-//! Which must-support elements of US Core 6.1.0 the charts fill, and how often.
+//! Measures how often the charts have the must-support elements of US Core 6.1.0.
 
 use serde_json::Value;
 
-use crate::spec::Error;
+use crate::spec::SpecError;
 
-/// One element of one profile.
+/// How often the resources of a profile have an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Support {
+pub struct ElementSupport {
     pub profile: String,
     pub element: String,
-    /// Resources of the profile.
+    /// The number of resources of the profile.
     pub resources: u64,
-    /// Those that have the element.
+    /// The number of these that have the element.
     pub with: u64,
 }
 
-/// Counts over groups of resources, one after the other; a profile without a resource has zeros.
-pub fn must_support(groups: impl IntoIterator<Item = Vec<Value>>) -> Result<Vec<Support>, Error> {
-    let table = model::yaml::parse(include_str!("../tables/must-support.yaml")).map_err(Error::Data)?;
+/// Counts elements in groups of resources. A profile without resources has zeros.
+pub fn must_support(groups: impl IntoIterator<Item = Vec<Value>>) -> Result<Vec<ElementSupport>, SpecError> {
+    let table = model::yaml::parse(include_str!("../tables/must-support.yaml")).map_err(SpecError::Data)?;
     let mut counts = Vec::new();
     for (profile, elements) in table.as_object().into_iter().flatten() {
         for element in elements.as_array().into_iter().flatten().filter_map(Value::as_str) {
             let (profile, element) = (profile.clone(), element.to_owned());
-            counts.push(Support { profile, element, resources: 0, with: 0 });
+            counts.push(ElementSupport { profile, element, resources: 0, with: 0 });
         }
     }
     for resource in groups.into_iter().flatten() {
@@ -39,7 +39,7 @@ fn has_profile(resource: &Value, profile: &str) -> bool {
     resource["meta"]["profile"][0].as_str().is_some_and(|url| url.rsplit('/').next() == Some(profile))
 }
 
-/// A name that ends in `[x]` is any member that starts so.
+/// A name that ends in `[x]` matches any member with this prefix.
 fn is_there(value: &Value, path: &[&str]) -> bool {
     match (value, path) {
         (Value::Null, _) => false,

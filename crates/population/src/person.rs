@@ -1,4 +1,4 @@
-//! Who a patient is: demographics as a function of the seed and the index alone.
+//! The demographics of a patient, as a function of the seed and the index.
 
 use crate::Population;
 use crate::date::Date;
@@ -16,7 +16,7 @@ pub(crate) const RACES: [(&str, &str, i64); 5] = [
     ("2131-1", "Other Race", 3),
 ];
 
-/// Thousandths of the height of the adult by age in months (medians of the CDC growth charts). Girls grow up earlier.
+/// The height by age in months, in thousandths of the adult height (medians of the CDC growth charts).
 const GIRLS: [(i64, i64); 14] = [
     (0, 303),
     (3, 366),
@@ -59,7 +59,7 @@ pub(crate) struct Person {
     pub(crate) given: String,
     pub(crate) middle: String,
     pub(crate) family: String,
-    /// A name before marriage, and the day of the change.
+    /// The name before marriage, and the day of the change.
     pub(crate) former: Option<(String, Date)>,
     pub(crate) race: usize,
     pub(crate) hispanic: bool,
@@ -68,9 +68,9 @@ pub(crate) struct Person {
     pub(crate) city: City,
     pub(crate) phone: String,
     pub(crate) mrn: String,
-    /// Of the adult, in centimeters.
+    /// The adult height in centimeters.
     pub(crate) height: i64,
-    /// Body mass index of the adult, in thousandths.
+    /// The adult body mass index, in thousandths.
     pub(crate) bmi: i64,
     pub(crate) smoker: bool,
     pub(crate) is_namesake: bool,
@@ -122,7 +122,7 @@ impl Person {
             spanish: hispanic && random.percent(35),
             line,
             city,
-            // Numbers from 555-0100 to 555-0199 are kept for fiction; the area code varies instead.
+            // Numbers from 555-0100 to 555-0199 are reserved for fiction, so the area code varies.
             phone: format!(
                 "{}-555-01{:02}",
                 random.pick(&["608", "262", "414", "920"]).unwrap_or(&"608"),
@@ -144,7 +144,7 @@ impl Person {
         date.years_since(self.birth)
     }
 
-    /// In centimeters: children grow to the height of the adult.
+    /// The height in centimeters. Children grow to the adult height.
     pub(crate) fn height_at(&self, date: Date) -> Milli {
         let months = date.months_since(self.birth).clamp(0, 216);
         let table = if self.female { &GIRLS } else { &BOYS };
@@ -159,7 +159,7 @@ impl Person {
         Milli(self.height * 1000)
     }
 
-    /// In kilograms: by the body mass index, which is near 16 in children.
+    /// The weight in kilograms, from the body mass index, which is near 16 in children.
     pub(crate) fn weight_at(&self, date: Date, noise: i64) -> Milli {
         let height = self.height_at(date).0;
         let months = date.months_since(self.birth);
@@ -173,7 +173,7 @@ impl Person {
         Milli(weight * (1000 + noise) / 1000).rounded(1)
     }
 
-    /// Whether an event on this day can be in the chart.
+    /// Whether the patient is alive on this day.
     pub(crate) fn lives_on(&self, date: Date) -> bool {
         date >= self.birth && self.death.is_none_or(|death| date <= death)
     }
@@ -192,7 +192,7 @@ fn birth(random: &mut Random, ages: &Ages, as_of: Date) -> Date {
     let days = match random.weighted([ages.under_18, ages.from_18_to_64, ages.from_65].into_iter()) {
         0 => random.below(18 * 36_525 / 100),
         1 => random.between(18 * 36_525 / 100 + 1, 65 * 36_525 / 100 - 1),
-        // Fewer with every year: the smaller of two draws.
+        // The smaller of two draws, so that higher ages are less frequent.
         _ => 65 * 36_525 / 100 + 1 + random.below(32 * 365).min(random.below(32 * 365)),
     };
     as_of.plus(-days)

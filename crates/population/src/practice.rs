@@ -1,4 +1,4 @@
-//! What all charts share: organizations, locations, practitioners with valid NPIs, schedules and free slots.
+//! The resources that all charts share: organizations, locations, practitioners with valid NPIs, schedules and free slots.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::spec::Spec;
 use crate::tables::{Organization, Specialty, Tables};
 
-/// Half hours of an afternoon, from 13:00, that are free; mornings are for the appointments of patients.
+/// Free half hours of an afternoon, from 13:00. Mornings are for the appointments of patients.
 const FREE_SLOTS: i64 = 6;
 const FREE_DAYS: i64 = 5;
 
@@ -18,7 +18,7 @@ pub(crate) struct Practitioner {
     pub(crate) name: String,
     pub(crate) given: String,
     pub(crate) family: String,
-    /// Its place among the specialties.
+    /// The index of the specialty.
     pub(crate) specialty: usize,
 }
 
@@ -45,7 +45,7 @@ impl Practice {
                 let (given, family) = (random.text(names).to_owned(), random.text(&tables.names.family).to_owned());
                 practitioners.push(Practitioner {
                     id: format!("prac-{number:02}"),
-                    // The last two of the nine digits are the practitioner's number, so that no two are the same.
+                    // The last two of the nine digits are the practitioner's number, so that NPIs are unique.
                     npi: npi(100_000_000 + random.below(899_999) * 100 + number),
                     name: format!("{given} {family}, MD"),
                     given,
@@ -57,7 +57,7 @@ impl Practice {
         Self { tables, practitioners }
     }
 
-    /// One of a specialty; `number` chooses. Those of an unknown specialty are in primary care.
+    /// The practitioner of a specialty with a number. Unknown specialties fall back to primary care.
     pub(crate) fn of_specialty(&self, id: &str, number: u64) -> &Practitioner {
         let specialties = &self.tables.practice.specialties;
         let place = specialties.iter().position(|specialty| specialty.id == id).unwrap_or(0);
@@ -168,7 +168,7 @@ fn address(line: &str) -> Value {
     json!({"use": "work", "line": [line], "city": "Madison", "state": "WI", "postalCode": "53703", "country": "US"})
 }
 
-/// Nine digits and their check digit: Luhn over the number with the prefix 80840, which adds 24.
+/// Nine digits and their check digit: Luhn of the number with the prefix 80840, which adds 24.
 fn npi(number: i64) -> String {
     let mut sum = 24;
     let mut rest = number;

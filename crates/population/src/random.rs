@@ -1,6 +1,6 @@
-//! Chance without a state that is shared: every stream is named, and a function of the seed, the patient and the name.
+//! Random numbers without shared state: every stream is a function of the seed, the patient and the name of the stream.
 
-/// `SplitMix64`: one addition and a mix a draw, the same on every machine.
+/// `SplitMix64`: deterministic on every machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
 
@@ -27,13 +27,13 @@ impl Random {
         mixed(self.0)
     }
 
-    /// 0 up to, but not including, `end`; 0 if `end` is not positive.
+    /// A number from 0 to `end`, exclusive. 0 if `end` is not positive.
     pub(crate) fn below(&mut self, end: i64) -> i64 {
         let end = u64::try_from(end).unwrap_or(0);
         i64::try_from((u128::from(self.next()) * u128::from(end)) >> 64).unwrap_or(0)
     }
 
-    /// Both ends included.
+    /// A number in the range, inclusive.
     pub(crate) fn between(&mut self, first: i64, last: i64) -> i64 {
         first + self.below(last - first + 1)
     }
@@ -42,12 +42,12 @@ impl Random {
         self.below(100) < percent
     }
 
-    /// `share` in thousandths of a percent.
+    /// True with a probability of `share`, in thousandths of a percent.
     pub(crate) fn milli_percent(&mut self, share: i64) -> bool {
         self.below(100_000) < share
     }
 
-    /// Near a normal distribution: the sum of twelve draws, in integers.
+    /// Approximates a normal distribution by the sum of twelve draws, in integers.
     pub(crate) fn normal(&mut self, mean: i64, deviation: i64) -> i64 {
         let sum: i64 = (0..12).map(|_| self.below(65_536)).sum();
         mean + deviation * (sum - 6 * 65_536) / 65_536
@@ -57,17 +57,17 @@ impl Random {
         usize::try_from(self.below(i64::try_from(length).unwrap_or(0))).unwrap_or(0)
     }
 
-    /// `None` only of an empty list.
+    /// A random item. `None` if the list is empty.
     pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         items.get(self.index(items.len()))
     }
 
-    /// A text of the list; empty of an empty list.
+    /// A random text of the list. Empty if the list is empty.
     pub(crate) fn text<'a>(&mut self, items: &'a [String]) -> &'a str {
         self.pick(items).map_or("", String::as_str)
     }
 
-    /// The position of an item, by weight.
+    /// A random index, by weight.
     pub(crate) fn weighted(&mut self, weights: impl Iterator<Item = i64> + Clone) -> usize {
         let mut left = self.below(weights.clone().sum());
         for (place, weight) in weights.enumerate() {

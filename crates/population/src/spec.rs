@@ -1,4 +1,4 @@
-//! What a population is like: its date, its ages, how common each module is and how much dirt there is.
+//! The specification of a population: its date, its ages, the frequency of modules and of data errors.
 
 use std::collections::BTreeMap;
 
@@ -9,33 +9,33 @@ use crate::date::Date;
 use crate::milli::Milli;
 use crate::module::MODULES;
 
-/// Why no population can be generated.
+/// Why a population cannot be generated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum SpecError {
     #[error("the specification: {0}")]
     Spec(String),
     #[error("the embedded data: {0}")]
     Data(String),
 }
 
-/// Every member may be left out.
+/// The specification of a population. All members are optional.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Spec {
-    /// The day on which the charts end.
+    /// The last day of the charts.
     pub(crate) as_of: Date,
-    /// How far back visits go.
+    /// The number of years with visits.
     pub(crate) history_years: i64,
     pub(crate) ages: Ages,
     pub(crate) female_percent: i64,
-    /// Percent of claims that are denied.
+    /// The percentage of claims that are denied.
     pub(crate) denied_percent: i64,
-    /// How common a module is, in percent of what it is by itself.
+    /// The frequency of modules, in percent of their default frequency.
     pub(crate) modules: BTreeMap<String, i64>,
     pub(crate) dirt: Dirt,
 }
 
-/// Shares of people, as weights.
+/// Weights of age groups.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Ages {
@@ -52,7 +52,7 @@ impl Default for Ages {
 
 macro_rules! dirt {
     ($($(#[doc = $doc:literal])+ $name:ident: $percent:literal,)+) => {
-        /// Percent of people, or of the documents, results or codes that it can happen to.
+        /// Rates of data errors, in percent of people, or of the affected documents, results or codes.
         #[derive(Debug, Clone, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub(crate) struct Dirt {
@@ -71,13 +71,13 @@ macro_rules! dirt {
             }
         }
 
-        /// Each kind of dirt, its default rate in thousandths of a percent, and what it is.
+        /// Each kind of data error, with its default rate in thousandths of a percent and a description.
         pub const DIRT: &[(&str, i64, &str)] = &[$((stringify!($name), $percent, concat!($($doc),+))),+];
     };
 }
 
 dirt! {
-    /// Has the name of the patient before, and another birth date
+    /// Has the name of the previous patient, and another birth date
     namesake: 2_000,
     /// A second chart of the same person, with a misspelled, swapped or other name
     duplicate_chart: 5_000,
@@ -124,25 +124,25 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// Reads a specification: JSON, or YAML once parsed. `null` is all defaults.
-    pub fn read(value: Value) -> Result<Self, Error> {
+    /// Reads a specification from a JSON value. `null` means all defaults.
+    pub fn read(value: Value) -> Result<Self, SpecError> {
         if value.is_null() {
             return Ok(Self::default());
         }
-        let spec: Self = serde_json::from_value(value).map_err(|fault| Error::Spec(fault.to_string()))?;
+        let spec: Self = serde_json::from_value(value).map_err(|error| SpecError::Spec(error.to_string()))?;
         spec.check()?;
         Ok(spec)
     }
 
-    /// Reads YAML, of which JSON is a part.
-    pub fn parse(text: &str) -> Result<Self, Error> {
-        Self::read(model::yaml::parse(text).map_err(Error::Spec)?)
+    /// Reads YAML, which includes JSON.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        Self::read(model::yaml::parse(text).map_err(SpecError::Spec)?)
     }
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result<(), SpecError> {
         let within = |name: &str, value: i64, first: i64, last: i64| {
-            let fault = format!("`{name}` is {value}; it must be from {first} to {last}");
-            if (first..=last).contains(&value) { Ok(()) } else { Err(Error::Spec(fault)) }
+            let error = format!("`{name}` is {value}; it must be from {first} to {last}");
+            if (first..=last).contains(&value) { Ok(()) } else { Err(SpecError::Spec(error)) }
         };
         within("as_of", self.as_of.parts().0, 2000, 2100)?;
         within("history_years", self.history_years, 1, 20)?;
@@ -156,20 +156,20 @@ impl Spec {
         for (name, percent) in &self.modules {
             if !MODULES.iter().any(|(id, _)| id == name) {
                 let known: Vec<&str> = MODULES.iter().map(|(id, _)| *id).collect();
-                return Err(Error::Spec(format!("there is no module `{name}`; there are {}", known.join(", "))));
+                return Err(SpecError::Spec(format!("there is no module `{name}`; there are {}", known.join(", "))));
             }
             within(&format!("modules.{name}"), *percent, 0, 1000)?;
         }
         for (name, Milli(rate)) in self.dirt.rates() {
-            let fault = format!("`dirt.{name}` must be from 0 to 100 percent");
+            let error = format!("`dirt.{name}` must be from 0 to 100 percent");
             if !(0..=100_000).contains(&rate) {
-                return Err(Error::Spec(fault));
+                return Err(SpecError::Spec(error));
             }
         }
         Ok(())
     }
 
-    /// Percent of a module's own frequency.
+    /// The frequency of a module, in percent of its default frequency.
     pub(crate) fn frequency(&self, module: &str) -> i64 {
         self.modules.get(module).copied().unwrap_or(100)
     }
@@ -202,8 +202,8 @@ mod tests {
             ("[1", ""),
             ("7", "invalid type"),
         ] {
-            let fault = Spec::parse(text).unwrap_err().to_string();
-            assert!(fault.contains(part) && fault.starts_with("the specification: "), "{text}: {fault}");
+            let error = Spec::parse(text).unwrap_err().to_string();
+            assert!(error.contains(part) && error.starts_with("the specification: "), "{text}: {error}");
         }
         assert_eq!(Spec::parse("").unwrap().history_years, 5);
         let ages = Spec::parse("ages: {under_18: 40}").unwrap().ages;

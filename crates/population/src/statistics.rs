@@ -1,28 +1,28 @@
-//! How common each module is in a population, beside the published figure.
+//! Measures the prevalence of each module in a population, for comparison with published figures.
 
 use crate::Population;
 use crate::health::{Health, is_of};
-use crate::module::{Kind, Module, Sex, Target};
+use crate::module::{Module, ModuleKind, Sex, Target};
 use crate::person::Person;
 
-/// One figure of one module.
+/// One figure of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct PrevalenceRow {
     pub module: String,
-    /// As `Women 50-74`.
+    /// Such as `Women 50-74`.
     pub group: String,
-    /// People of the group.
+    /// The number of people in the group.
     pub people: u64,
     pub with: u64,
     /// Thousandths of a percent.
     pub found: i64,
-    /// Thousandths of a percent, times the spec's own factor.
+    /// In thousandths of a percent, multiplied by the factor of the specification.
     pub target: i64,
     pub source: String,
 }
 
-/// Looks at demographics and onset only: no chart is made.
-pub fn prevalence(population: &Population, patients: u64) -> Vec<Row> {
+/// Uses demographics and onsets only, without generating charts.
+pub fn prevalence(population: &Population, patients: u64) -> Vec<PrevalenceRow> {
     let modules = &population.tables.modules;
     let targets: Vec<(usize, &Module, &Target)> = modules
         .iter()
@@ -40,7 +40,7 @@ pub fn prevalence(population: &Population, patients: u64) -> Vec<Row> {
             }
         }
     }
-    let row = |((_, module, target), (people, with)): (&(usize, &Module, &Target), (u64, u64))| Row {
+    let row = |((_, module, target), (people, with)): (&(usize, &Module, &Target), (u64, u64))| PrevalenceRow {
         module: module.title.clone(),
         group: group(target),
         people,
@@ -62,13 +62,13 @@ fn has(
 ) -> bool {
     let as_of = population.spec.as_of;
     match module.kind {
-        Kind::Chronic => health.has(place),
-        Kind::Screening => health.programs.contains(&place),
-        Kind::Pregnancy => {
+        ModuleKind::Chronic => health.has(place),
+        ModuleKind::Screening => health.programs.contains(&place),
+        ModuleKind::Pregnancy => {
             let since = if target.per_year { as_of.plus_years(-1) } else { population.spec.start() };
             health.deliveries.iter().any(|date| *date > since && *date <= as_of)
         }
-        Kind::Child => person.age(as_of) < 18 && health.programs.contains(&place),
+        ModuleKind::Child => person.age(as_of) < 18 && health.programs.contains(&place),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The embedded data: code tables, names, the practice and the disease modules, read once.
+//! The embedded data: code tables, names, the practice and the disease modules. It is parsed once.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::milli::Milli;
 use crate::module::{MODULES, Module};
-use crate::spec::Error;
+use crate::spec::SpecError;
 
 pub(crate) type Table<T> = BTreeMap<String, T>;
 
@@ -30,7 +30,7 @@ pub(crate) struct Analyte {
     pub(crate) category: Category,
 }
 
-/// What kind of observation a result is.
+/// The category of an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Category {
@@ -46,7 +46,7 @@ pub(crate) enum Category {
 #[serde(deny_unknown_fields)]
 pub(crate) struct OtherUnit {
     pub(crate) unit: String,
-    /// Ten-thousandths would be lost in [`Milli`]: the text is kept.
+    /// The factor as text, because [`Milli`] has thousandths only.
     pub(crate) factor: serde_json::Number,
     pub(crate) digits: u32,
 }
@@ -81,11 +81,11 @@ pub(crate) struct Drug {
     pub(crate) sig: String,
     #[serde(default)]
     pub(crate) per_day: i64,
-    /// What a fill holds, where it is not `per_day` times `supply_days`.
+    /// The quantity of a fill, if it is not `per_day` times `supply_days`.
     pub(crate) quantity: Option<i64>,
     #[serde(default = "three_months")]
     pub(crate) supply_days: i64,
-    /// Taken for a few days, not refilled.
+    /// Whether it is taken for a few days only, without refills.
     #[serde(default)]
     pub(crate) course: bool,
     #[serde(default = "tablet")]
@@ -110,10 +110,10 @@ fn tablet() -> String {
 pub(crate) struct Vaccine {
     pub(crate) cvx: String,
     pub(crate) name: String,
-    /// The age at which each dose of a child is due.
+    /// The ages at which the doses of a child are due.
     #[serde(default)]
     pub(crate) months: Vec<i64>,
-    /// The fewest days between one dose and the next.
+    /// The minimum number of days between doses.
     #[serde(default)]
     pub(crate) intervals: Vec<i64>,
     pub(crate) until_months: Option<i64>,
@@ -125,7 +125,7 @@ pub(crate) struct Vaccine {
     /// One dose in each pregnancy.
     #[serde(default)]
     pub(crate) pregnancy: bool,
-    /// Percent of children who get a seasonal vaccine in a season.
+    /// The percentage of children who get a seasonal vaccine in a season.
     #[serde(default)]
     pub(crate) child_percent: i64,
 }
@@ -144,13 +144,13 @@ pub(crate) struct AdultDose {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Fits {
+pub(crate) enum DenialCondition {
     CoverageEnded,
     SecondCoverage,
     AdvancedImaging,
-    /// The claim is sent after the filing limit.
+    /// The claim was sent after the filing limit.
     Late,
-    /// The same claim was sent before.
+    /// The same claim was already sent.
     Duplicate,
 }
 
@@ -162,7 +162,7 @@ pub(crate) struct Denial {
     pub(crate) group: String,
     pub(crate) text: String,
     pub(crate) note: Option<String>,
-    pub(crate) when: Option<Fits>,
+    pub(crate) when: Option<DenialCondition>,
     pub(crate) weight: i64,
 }
 
@@ -246,13 +246,13 @@ pub(crate) struct Tables {
     pub(crate) modules: Vec<Module>,
 }
 
-static TABLES: LazyLock<Result<Tables, Error>> = LazyLock::new(read);
+static TABLES: LazyLock<Result<Tables, SpecError>> = LazyLock::new(read);
 
-pub(crate) fn tables() -> Result<&'static Tables, Error> {
+pub(crate) fn tables() -> Result<&'static Tables, SpecError> {
     TABLES.as_ref().map_err(Clone::clone)
 }
 
-fn read() -> Result<Tables, Error> {
+fn read() -> Result<Tables, SpecError> {
     let modules = MODULES.iter().map(|(name, text)| parsed(name, text)).collect::<Result<_, _>>()?;
     Ok(Tables {
         analytes: parsed("analytes", include_str!("../tables/analytes.yaml"))?,
@@ -266,16 +266,16 @@ fn read() -> Result<Tables, Error> {
     })
 }
 
-fn parsed<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Error> {
-    let value = model::yaml::parse(text).map_err(|fault| Error::Data(format!("{name}: {fault}")))?;
-    serde_json::from_value(value).map_err(|fault| Error::Data(format!("{name}: {fault}")))
+fn parsed<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, SpecError> {
+    let value = model::yaml::parse(text).map_err(|error| SpecError::Data(format!("{name}: {error}")))?;
+    serde_json::from_value(value).map_err(|error| SpecError::Data(format!("{name}: {error}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A module names only what the tables have.
+    /// Checks that the tables have everything that a module names.
     #[test]
     fn modules_and_tables_agree() {
         let tables = tables().unwrap();

@@ -1,18 +1,18 @@
-//! Look-alike characters: text as a person would read it, whichever code points it is written with.
+//! Folds look-alike characters, so that text is compared as a person reads it.
 //!
 //! Based on the prototypes of UTS #39 (<https://www.unicode.org/reports/tr39/#Confusable_Detection>). The standard's
 //! skeleton also equates ASCII characters with each other (`m` and `rn`, `I` and `l`), which would find "modem" in
 //! "modern". So a word counts as disguised only if it has a character outside of ASCII that looks like an ASCII one, or
-//! ASCII characters that no honest spelling mixes (`HlV`, `12345O7`); only disguised words are compared by how they look.
+//! ASCII characters that are not mixed in normal spelling (`HlV`, `12345O7`). Only disguised words are compared visually.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::confusable_detection::skeleton;
 
-use crate::said::Said;
+use crate::spoken_text::SpokenText;
 
-/// The text with every look-alike as the ASCII characters that it looks like. Invisible characters and combining marks
-/// are removed, and text behind a right-to-left override is turned around. What looks like nothing in ASCII stays.
+/// Replaces every look-alike character by the ASCII characters that it looks like. Removes invisible characters and
+/// combining marks, and reverses text after a right-to-left override. Keeps characters that look like no ASCII character.
 pub fn fold_confusables(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for character in in_reading_order(text) {
@@ -21,35 +21,35 @@ pub fn fold_confusables(text: &str) -> String {
     folded
 }
 
-/// A text with disguised words, to be searched for phrases by how they look.
+/// A text with disguised words, which can be searched for phrases visually.
 #[derive(Clone, Debug)]
 pub struct DisguisedText {
-    /// The text as it is read; numbers and dates are understood in it.
-    folded: Said,
-    looks: Looks,
+    /// The folded text, in which numbers and dates are recognized.
+    folded: SpokenText,
+    visual: VisualText,
 }
 
 impl DisguisedText {
-    /// None when the text has nothing to fold.
+    /// None if the text has no disguised words.
     pub fn new(text: &str) -> Option<Self> {
-        let (looks, folded) = (Looks::new(text), fold_confusables(text));
-        let is_disguised = folded != text || looks.disguised.contains(&true);
-        is_disguised.then(|| Self { folded: Said::new(&folded), looks })
+        let (visual, folded) = (VisualText::new(text), fold_confusables(text));
+        let is_disguised = folded != text || visual.disguised.contains(&true);
+        is_disguised.then(|| Self { folded: SpokenText::new(&folded), visual })
     }
 
     pub fn has(&self, phrase: &str) -> bool {
-        self.folded.has(phrase) || self.looks.has(&Looks::new(phrase))
+        self.folded.has(phrase) || self.visual.has(&VisualText::new(phrase))
     }
 
-    /// What one search may cost, in characters.
+    /// The cost of one search, in characters.
     pub fn length(&self) -> usize {
-        self.folded.length() + self.looks.text.len()
+        self.folded.length() + self.visual.text.len()
     }
 }
 
-/// Words without the spaces between them, each character as the representative of those that look like it.
+/// Words without spaces, with each character replaced by the representative of its look-alikes.
 #[derive(Clone, Debug, Default)]
-struct Looks {
+struct VisualText {
     text: String,
     /// By byte: whether a word starts or ends here.
     starts: Vec<bool>,
@@ -58,25 +58,25 @@ struct Looks {
     disguised: Vec<bool>,
 }
 
-impl Looks {
+impl VisualText {
     fn new(text: &str) -> Self {
-        let (mut looks, mut word, mut is_disguised) = (Self::default(), String::new(), false);
+        let (mut visual, mut word, mut is_disguised) = (Self::default(), String::new(), false);
         for character in in_reading_order(text) {
             let before = word.len();
             fold_character(character, &mut word);
             is_disguised |= !character.is_ascii() && is_disguise(character);
             if word[before..].chars().any(|c| !c.is_alphanumeric()) {
                 let rest = word.split_off(before);
-                looks.push(&word, is_disguised);
+                visual.push(&word, is_disguised);
                 word.clear();
                 is_disguised = false;
                 word.extend(rest.chars().filter(|c| c.is_alphanumeric()));
             }
         }
-        looks.push(&word, is_disguised);
-        looks.starts.push(false);
-        looks.ends.push(true);
-        looks
+        visual.push(&word, is_disguised);
+        visual.starts.push(false);
+        visual.ends.push(true);
+        visual
     }
 
     fn push(&mut self, word: &str, is_disguised: bool) {
@@ -86,13 +86,13 @@ impl Looks {
         if length == 0 {
             return;
         }
-        let is_disguised = is_disguised || is_odd_mix(word);
+        let is_disguised = is_disguised || is_suspicious_mix(word);
         self.starts.extend((0..length).map(|at| at == 0));
         self.ends.extend((0..length).map(|at| at == 0));
         self.disguised.resize(from + length, is_disguised);
     }
 
-    /// Whether the phrase is here at whole words, one of which is disguised.
+    /// Whether the phrase occurs as whole words, one of which is disguised.
     fn has(&self, phrase: &Self) -> bool {
         let wanted = phrase.text.as_str();
         let starts = self.starts.iter().enumerate().filter(|(_, starts)| **starts).map(|(at, _)| at);
@@ -106,7 +106,7 @@ impl Looks {
     }
 }
 
-/// One character for all that look alike within ASCII, in lower case.
+/// The representative of an ASCII character among its look-alikes, in lower case.
 fn representative(character: char) -> impl Iterator<Item = char> {
     character.to_lowercase().map(|character| match character {
         'i' | '1' | '|' => 'l',
@@ -115,10 +115,10 @@ fn representative(character: char) -> impl Iterator<Item = char> {
     })
 }
 
-/// Whether an ASCII word mixes characters as only a disguise does: capitals with `l`, `1` or `0` (`HlV`), or digits with
+/// Whether an ASCII word mixes characters like a disguise: capitals with `l`, `1` or `0` (`HlV`), or digits with
 /// letters that look like digits (`12345O7`).
-fn is_odd_mix(word: &str) -> bool {
-    let count = |is_meant: fn(char) -> bool| word.chars().filter(|c| is_meant(*c)).count();
+fn is_suspicious_mix(word: &str) -> bool {
+    let count = |is_counted: fn(char) -> bool| word.chars().filter(|c| is_counted(*c)).count();
     let (upper, lower) = (count(|c| c.is_ascii_uppercase()), count(|c| c.is_ascii_lowercase() && c != 'l'));
     let is_capital = upper >= 2 && lower == 0 && count(|c| matches!(c, 'l' | '1' | '0')) > 0;
     let (digits, like_digits) = (count(|c| c.is_ascii_digit()), count(|c| matches!(c, 'O' | 'o' | 'I' | 'l')));
@@ -126,7 +126,7 @@ fn is_odd_mix(word: &str) -> bool {
     is_capital || is_number
 }
 
-/// Whether the character looks like a letter or digit of ASCII, and is not merely one with an accent.
+/// Whether the character looks like an ASCII letter or digit, and is not just one with an accent.
 fn is_disguise(character: char) -> bool {
     let plain = fhir::search::fold(character.encode_utf8(&mut [0; 4]));
     let mut folded = String::new();
@@ -134,7 +134,7 @@ fn is_disguise(character: char) -> bool {
     !plain.is_ascii() && folded.is_ascii() && folded.contains(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// Appends what the character looks like.
+/// Appends the characters that a character looks like.
 fn fold_character(character: char, folded: &mut String) {
     if character.is_ascii() {
         folded.push(character);
@@ -177,18 +177,18 @@ fn ascii_look(character: char) -> Option<String> {
     })
 }
 
-/// Empty for what is never shown.
+/// The prototype of UTS #39. Empty for invisible characters.
 fn prototype(character: char) -> String {
     skeleton(character.encode_utf8(&mut [0; 4])).collect()
 }
 
-/// Forms of Latin letters that neither compatibility decomposition nor the prototypes lead to ASCII: small capitals, and
-/// letters in squares and circles.
+/// The ASCII letter of forms that neither compatibility decomposition nor the prototypes cover: small capitals, and letters
+/// in squares and circles.
 fn letter_form(character: char) -> Option<char> {
     const SMALL_CAPITALS: &str = "ᴀaʙbᴄcᴅdᴇeꜰfɢgʜhɪiᴊjᴋkĸkʟlᴍmʍmɴnᴏoᴘpꞯqʀrꜱsᴛtᴜuᴠvᴡwʏyᴢz";
     let enclosed = [0x1f150, 0x1f170, 0x1f1e6].into_iter().find_map(|first| {
-        let place = u32::from(character).checked_sub(first).filter(|place| *place < 26)?;
-        char::from_u32(u32::from('a') + place)
+        let index = u32::from(character).checked_sub(first).filter(|index| *index < 26)?;
+        char::from_u32(u32::from('a') + index)
     });
     enclosed.or_else(|| {
         let mut forms = SMALL_CAPITALS.chars();
@@ -197,7 +197,7 @@ fn letter_form(character: char) -> Option<char> {
     })
 }
 
-/// The characters in the order in which they are shown, as far as overrides change it.
+/// The characters in display order, considering direction overrides only.
 fn in_reading_order(text: &str) -> Vec<char> {
     const RIGHT_TO_LEFT_OVERRIDE: char = '\u{202e}';
     const ENDS: [char; 3] = ['\u{202c}', '\u{202d}', '\n'];
@@ -228,11 +228,11 @@ mod tests {
     use std::sync::LazyLock;
 
     fn has(text: &str, phrase: &str) -> bool {
-        Said::new(text).has(phrase) || DisguisedText::new(text).is_some_and(|text| text.has(phrase))
+        SpokenText::new(text).has(phrase) || DisguisedText::new(text).is_some_and(|text| text.has(phrase))
     }
 
     #[test]
-    fn look_alikes_are_read() {
+    fn look_alikes_are_found() {
         for (text, phrase) in [
             ("She is НІV positive", "HIV"),
             ("She is hіv positive", "HIV positive"),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn honest_words_are_not_look_alikes() {
+    fn normal_words_are_not_look_alikes() {
         for (text, phrase) in [
             ("a modern clinic", "modem"),
             ("the mall", "mail"),
@@ -329,7 +329,7 @@ mod tests {
         }
 
         #[test]
-        fn a_forbidden_phrase_is_found_however_it_is_disguised(
+        fn disguised_phrases_are_found(
             phrase in "[A-Za-z]{2,8}( [A-Za-z]{2,8}){0,2}",
             before in "([a-z]{1,6} ){0,3}",
             choices in prop::collection::vec((any::<u8>(), any::<prop::sample::Index>()), 1..12),

@@ -1,4 +1,4 @@
-//! Dates: `1980-03-01`, `3/1/1980`, `March first, 1980` and `the 1st of March nineteen eighty` are one.
+//! Recognizes dates: `1980-03-01`, `3/1/1980`, `March first, 1980` and `the 1st of March nineteen eighty` are equal.
 
 use crate::numbers::{below_hundred, whole_number};
 use crate::ordinals::ordinal;
@@ -13,24 +13,24 @@ pub struct Date {
 }
 
 impl Date {
-    /// The day, if there is one.
+    /// A date from 1900 to 2099, if the calendar has it.
     pub fn new(year: u16, month: u8, day: u8) -> Option<Self> {
-        let longest = match month {
+        let day_count = match month {
             2 if is_leap(year) => 29,
             2 => 28,
             4 | 6 | 9 | 11 => 30,
             1..=12 => 31,
             _ => 0,
         };
-        ((1900..2100).contains(&year) && (1..=longest).contains(&day)).then_some(Self { year, month, day })
+        ((1900..2100).contains(&year) && (1..=day_count).contains(&day)).then_some(Self { year, month, day })
     }
 
-    /// `1980-03-01`.
+    /// The date as `1980-03-01`.
     pub fn iso(&self) -> String {
         format!("{:04}-{:02}-{:02}", self.year, self.month, self.day)
     }
 
-    /// `March 1, 1980`.
+    /// The date as `March 1, 1980`.
     pub fn in_words(&self) -> String {
         let month = MONTHS.get(usize::from(self.month.max(1) - 1)).map_or("", |names| names[0]);
         let (first, rest) = month.split_at(1.min(month.len()));
@@ -57,17 +57,17 @@ const MONTHS: [[&str; 2]; 12] = [
     ["december", "dec"],
 ];
 
-/// A day, perhaps without a year.
+/// A date at the start of a text, possibly without a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct DateMatch {
     pub(crate) month: u8,
     pub(crate) day: u8,
     pub(crate) year: Option<u16>,
-    /// How many units say it.
+    /// The number of units of the date.
     pub(crate) length: usize,
 }
 
-/// The units with every date as month, day and year.
+/// Replaces every date by its month, day and year.
 pub(crate) fn dates(units: &[Unit]) -> Vec<Unit> {
     let mut dated = Vec::with_capacity(units.len());
     let mut at = 0;
@@ -80,7 +80,7 @@ pub(crate) fn dates(units: &[Unit]) -> Vec<Unit> {
         };
         let words = (unit.words.0, rest.get(found.length - 1).unwrap_or(unit).words.1);
         let month = MONTHS.get(usize::from(found.month.max(1) - 1)).map_or("", |names| names[0]);
-        // Two digits, so that it is not joined with a digit that is said after it.
+        // The day has two digits, so that it is not joined with a following digit.
         dated.extend([Unit::word(month, words), Unit::number(format!("{:02}", found.day), words)]);
         dated.extend(found.year.map(|year| Unit::number(year.to_string(), words)));
         at += found.length;
@@ -88,10 +88,10 @@ pub(crate) fn dates(units: &[Unit]) -> Vec<Unit> {
     dated
 }
 
-/// The date that the units begin with.
-pub(crate) fn date_at(units: &[Unit]) -> Option<Found> {
+/// The date at the start of the units.
+pub(crate) fn date_at(units: &[Unit]) -> Option<DateMatch> {
     if let Some(Date { year, month, day }) = units.first()?.date {
-        return Some(Found { month, day, year: Some(year), length: 3 });
+        return Some(DateMatch { month, day, year: Some(year), length: 3 });
     }
     let skips = |at: usize, skipped: &str| usize::from(word(units, at) == skipped);
     let (month, day, length) = if let Some(month) = month(word(units, 0)) {
@@ -106,8 +106,8 @@ pub(crate) fn date_at(units: &[Unit]) -> Option<Found> {
     };
     let found = year(units.get(length..).unwrap_or_default());
     match found.filter(|(year, _)| Date::new(*year, month, day).is_some()) {
-        Some((year, more)) => Some(Found { month, day, year: Some(year), length: length + more }),
-        None => Date::new(2000, month, day).map(|_| Found { month, day, year: None, length }),
+        Some((year, more)) => Some(DateMatch { month, day, year: Some(year), length: length + more }),
+        None => Date::new(2000, month, day).map(|_| DateMatch { month, day, year: None, length }),
     }
 }
 
@@ -117,12 +117,12 @@ fn month(word: &str) -> Option<u8> {
 }
 
 fn day(units: &[Unit]) -> Option<(u8, usize)> {
-    let written = || units.first().filter(|unit| unit.is_number && unit.text.len() <= 2)?.text.parse().ok();
-    let (day, length) = ordinal(units).or_else(|| written().map(|day| (day, 1))).or_else(|| below_hundred(units))?;
+    let in_digits = || units.first().filter(|unit| unit.is_number && unit.text.len() <= 2)?.text.parse().ok();
+    let (day, length) = ordinal(units).or_else(|| in_digits().map(|day| (day, 1))).or_else(|| below_hundred(units))?;
     Some((u8::try_from(day).ok().filter(|day| (1..=31).contains(day))?, length))
 }
 
-/// `1980`, `nineteen eighty`, `nineteen oh five`, `two thousand six`.
+/// The year at the start of the units, and its length: `1980`, `nineteen eighty`, `nineteen oh five`, `two thousand six`.
 pub(crate) fn year(units: &[Unit]) -> Option<(u16, usize)> {
     let is_year = |year: &usize| (1900..2100).contains(year);
     let found = |year: usize, length: usize| Some((u16::try_from(year).ok()?, length)).filter(|_| is_year(&year));
@@ -144,17 +144,17 @@ pub(crate) fn year(units: &[Unit]) -> Option<(u16, usize)> {
     found(100 * number + rest, length + more)
 }
 
-/// `1980-03-01`, `3/1/1980`, `03-01-1980`, `3/1/80`: where a run of digits starts.
-pub(crate) fn written_date(letters: &[char], at: usize) -> Option<Date> {
+/// The date in digits at an index: `1980-03-01`, `3/1/1980`, `03-01-1980`, `3/1/80`.
+pub(crate) fn numeric_date(chars: &[char], at: usize) -> Option<Date> {
     let is_number_before = at >= 2
-        && letters.get(at - 1).is_some_and(|c| matches!(c, '-' | '/' | '.'))
-        && letters.get(at - 2).is_some_and(char::is_ascii_digit);
-    let (first, end) = digits(letters, at)?;
-    let sign = *letters.get(end).filter(|sign| matches!(sign, '-' | '/'))?;
-    let (second, end) = digits(letters, end + 1).filter(|_| !is_number_before)?;
-    let (third, end) = digits(letters, end + 1).filter(|_| letters.get(end) == Some(&sign))?;
-    let goes_on = letters.get(end).is_some_and(|c| c.is_alphanumeric())
-        || (letters.get(end) == Some(&sign) && letters.get(end + 1).is_some_and(char::is_ascii_digit));
+        && chars.get(at - 1).is_some_and(|c| matches!(c, '-' | '/' | '.'))
+        && chars.get(at - 2).is_some_and(char::is_ascii_digit);
+    let (first, end) = digits(chars, at)?;
+    let separator = *chars.get(end).filter(|separator| matches!(separator, '-' | '/'))?;
+    let (second, end) = digits(chars, end + 1).filter(|_| !is_number_before)?;
+    let (third, end) = digits(chars, end + 1).filter(|_| chars.get(end) == Some(&separator))?;
+    let goes_on = chars.get(end).is_some_and(|c| c.is_alphanumeric())
+        || (chars.get(end) == Some(&separator) && chars.get(end + 1).is_some_and(char::is_ascii_digit));
     if goes_on || second.len() > 2 {
         return None;
     }
@@ -163,8 +163,8 @@ pub(crate) fn written_date(letters: &[char], at: usize) -> Option<Date> {
     match (first.len(), third.len()) {
         (4, 1..=2) => Date::new(number(&first)?, small(&second)?, small(&third)?),
         (1..=2, 4) => Date::new(number(&third)?, small(&first)?, small(&second)?),
-        // As it is written by hand: the years from 30 are of the last century.
-        (1..=2, 2) if sign == '/' => {
+        // Two-digit years from 30 are in the 20th century.
+        (1..=2, 2) if separator == '/' => {
             let year = number(&third)?;
             Date::new(year + if year < 30 { 2000 } else { 1900 }, small(&first)?, small(&second)?)
         }
@@ -172,8 +172,8 @@ pub(crate) fn written_date(letters: &[char], at: usize) -> Option<Date> {
     }
 }
 
-fn digits(letters: &[char], at: usize) -> Option<(String, usize)> {
-    let end = run_end(letters, at, |c| c.is_ascii_digit());
-    let run = letters.get(at..end).filter(|run| !run.is_empty() && run.len() <= 4)?;
+fn digits(chars: &[char], at: usize) -> Option<(String, usize)> {
+    let end = run_end(chars, at, |c| c.is_ascii_digit());
+    let run = chars.get(at..end).filter(|run| !run.is_empty() && run.len() <= 4)?;
     Some((run.iter().collect(), end))
 }

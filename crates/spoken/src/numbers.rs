@@ -1,14 +1,14 @@
-//! Number words as digits.
+//! Converts number words to digits.
 
 use crate::money::amounts;
 use crate::ordinals::ordinals;
 use crate::units::{Unit, word};
 
-/// Number words as digits, digits said one by one as one number, and amounts in one form.
+/// Converts number words to digits, joins single digits to one number, and normalizes amounts.
 pub(crate) fn numbers(units: &[Unit]) -> Vec<Unit> {
     let mut joined: Vec<Unit> = Vec::with_capacity(units.len());
     let mut was_digit = false;
-    for unit in said_numbers(&ordinals(units)) {
+    for unit in convert_number_words(&ordinals(units)) {
         let is_digit = unit.is_number && unit.text.len() == 1;
         match joined.last_mut().filter(|_| is_digit && was_digit) {
             Some(last) => {
@@ -19,18 +19,18 @@ pub(crate) fn numbers(units: &[Unit]) -> Vec<Unit> {
         }
         was_digit = is_digit;
     }
-    spelled(&amounts(&joined))
+    join_letters(&amounts(&joined))
 }
 
-/// As many letters in a row are a word that is spelled.
-const SPELLED: usize = 3;
+/// The minimum number of consecutive letters that are joined to one word.
+const MIN_SPELLED_LETTERS: usize = 3;
 
-/// Letters said one by one as one word, as digits are one number: `STON` is not in `S T O N E`.
-pub(crate) fn spelled(units: &[Unit]) -> Vec<Unit> {
+/// Joins single letters to one word, as digits are joined to one number: `STON` is not in `S T O N E`.
+pub(crate) fn join_letters(units: &[Unit]) -> Vec<Unit> {
     let mut words: Vec<Unit> = Vec::with_capacity(units.len());
     for run in units.chunk_by(|left, right| left.is_letter() && right.is_letter()) {
         match run {
-            [first, .., last] if run.len() >= SPELLED => {
+            [first, .., last] if run.len() >= MIN_SPELLED_LETTERS => {
                 let text: String = run.iter().map(|unit| unit.text.as_str()).collect();
                 words.push(Unit::word(&text, (first.words.0, last.words.1)));
             }
@@ -40,13 +40,13 @@ pub(crate) fn spelled(units: &[Unit]) -> Vec<Unit> {
     words
 }
 
-/// Number words as digits; digits that were said one by one stay apart.
-pub(crate) fn said_numbers(units: &[Unit]) -> Vec<Unit> {
-    let mut said: Vec<Unit> = Vec::with_capacity(units.len());
+/// Converts number words to digits. Does not join single digits.
+pub(crate) fn convert_number_words(units: &[Unit]) -> Vec<Unit> {
+    let mut converted: Vec<Unit> = Vec::with_capacity(units.len());
     let mut at = 0;
     while let Some(unit) = units.get(at) {
         let (rest, after) = (units.get(at..).unwrap_or_default(), units.get(at + 1..).unwrap_or_default());
-        let is_after_number = said.last().is_some_and(|last| last.is_number);
+        let is_after_number = converted.last().is_some_and(|last| last.is_number);
         let is_before_number = after.first().is_some_and(|next| next.is_number) || below_hundred(after).is_some();
         let (texts, length) = match (unit.text.as_str(), one_digit(after)) {
             ("oh" | "o", _) if is_after_number || is_before_number => (vec!["0".to_owned()], 1),
@@ -54,7 +54,7 @@ pub(crate) fn said_numbers(units: &[Unit]) -> Vec<Unit> {
             ("triple", Some(digit)) => (vec![digit; 3], 2),
             ("point" | "dot", _) if is_after_number && is_before_number => {
                 at += 1;
-                join_decimals(&mut said, units, &mut at);
+                join_decimals(&mut converted, units, &mut at);
                 continue;
             }
             _ => match whole_number(rest) {
@@ -64,17 +64,17 @@ pub(crate) fn said_numbers(units: &[Unit]) -> Vec<Unit> {
         };
         let words = (unit.words.0, rest.get(length - 1).unwrap_or(unit).words.1);
         if texts.is_empty() {
-            said.push(unit.clone());
+            converted.push(unit.clone());
         }
-        said.extend(texts.into_iter().map(|text| Unit::number(text, words)));
+        converted.extend(texts.into_iter().map(|text| Unit::number(text, words)));
         at += length;
     }
-    said
+    converted
 }
 
-/// `seven point four five`: the digits after `point` belong to the number before it.
-fn join_decimals(said: &mut [Unit], units: &[Unit], at: &mut usize) {
-    let Some(last) = said.last_mut() else { return };
+/// Adds the digits after `point` to the number before it: `seven point four five`.
+fn join_decimals(converted: &mut [Unit], units: &[Unit], at: &mut usize) {
+    let Some(last) = converted.last_mut() else { return };
     last.text.push('.');
     let mut is_first = true;
     while let Some(unit) = units.get(*at) {
@@ -135,7 +135,7 @@ fn one_digit(units: &[Unit]) -> Option<String> {
     one(units).filter(|one| *one < 10).map(|one| one.to_string())
 }
 
-/// The number and how many words it takes.
+/// The number at the start of the units, and its length.
 pub(crate) fn below_hundred(units: &[Unit]) -> Option<(usize, usize)> {
     if let Some(one) = one(units) {
         return Some((one, 1));
@@ -161,25 +161,26 @@ pub(crate) fn whole_number(units: &[Unit]) -> Option<(usize, usize)> {
 
 type Reader = fn(&[Unit]) -> Option<(usize, usize)>;
 
-/// `four hundred and six`: what stands before the word counts so many times, and what stands after it is added.
-fn with_multiple(units: &[Unit], (multiple, times): (&str, usize), below: Reader) -> Option<(usize, usize)> {
-    let (count, length) = below(units).or_else(|| lone(units, multiple))?;
+/// A number with a multiple such as `hundred`: the number before it is multiplied, and the number after it is added, as in
+/// `four hundred and six`.
+fn with_multiple(units: &[Unit], (multiple, factor): (&str, usize), below: Reader) -> Option<(usize, usize)> {
+    let (count, length) = below(units).or_else(|| count_before(units, multiple))?;
     if word(units, length) != multiple || count == 0 {
         return Some((count, length));
     }
     let length = length + 1;
     let and = usize::from(word(units, length) == "and");
     let after = units.get(length + and..).unwrap_or_default();
-    // What has the multiple itself is a number of its own.
+    // A second number with the same multiple is a separate number.
     match below(after) {
-        // Digits after it are said one by one: `eight hundred, five five five`.
+        // Single digits after it are not added: `eight hundred, five five five`.
         Some((rest, more)) if and == 0 && rest < 10 && is_digit(after.get(more..).unwrap_or_default()) => {
-            Some((count * times, length))
+            Some((count * factor, length))
         }
-        Some((rest, more)) if rest < times && rest > 0 && word(after, more) != multiple => {
-            Some((count * times + rest, length + and + more))
+        Some((rest, more)) if rest < factor && rest > 0 && word(after, more) != multiple => {
+            Some((count * factor + rest, length + and + more))
         }
-        _ => Some((count * times, length)),
+        _ => Some((count * factor, length)),
     }
 }
 
@@ -187,8 +188,8 @@ fn is_digit(units: &[Unit]) -> bool {
     matches!(word(units, 0), "oh" | "o") || below_hundred(units).is_some_and(|(number, _)| number < 10)
 }
 
-/// `a hundred`, `12 hundred`: only before the word are they counted.
-fn lone(units: &[Unit], multiple: &str) -> Option<(usize, usize)> {
+/// The count before a multiple that is not a number word: `a hundred`, `12 hundred`.
+fn count_before(units: &[Unit], multiple: &str) -> Option<(usize, usize)> {
     let first = units.first().filter(|_| word(units, 1) == multiple)?;
     let count = if first.text == "a" { 1 } else { first.text.parse().ok().filter(|_| first.is_number)? };
     (1..1000).contains(&count).then_some((count, 1))

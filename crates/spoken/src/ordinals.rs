@@ -1,8 +1,8 @@
-//! `first` and `1st` are one word, as far as the days of a month go.
+//! Recognizes ordinal numbers up to 39: `first` and `1st` are equal.
 
 use crate::units::{Unit, word};
 
-const FIRSTS: [&str; 19] = [
+const ORDINAL_WORDS: [&str; 19] = [
     "first",
     "second",
     "third",
@@ -24,44 +24,44 @@ const FIRSTS: [&str; 19] = [
     "nineteenth",
 ];
 
-/// Ordinal words as they are written with digits.
+/// Replaces ordinal words by digits with a suffix.
 pub(crate) fn ordinals(units: &[Unit]) -> Vec<Unit> {
-    let mut written = Vec::with_capacity(units.len());
+    let mut numeric = Vec::with_capacity(units.len());
     let mut at = 0;
     while let Some(unit) = units.get(at) {
         let rest = units.get(at..).unwrap_or_default();
         match ordinal(rest).filter(|_| !unit.is_number) {
-            Some((number, length)) if FIRSTS.contains(&word(rest, length - 1)) || length == 1 => {
+            Some((number, length)) if ORDINAL_WORDS.contains(&word(rest, length - 1)) || length == 1 => {
                 let last = rest.get(length - 1).unwrap_or(unit);
                 let text = format!("{number}{}", suffix(number));
-                written.push(Unit { text, words: (unit.words.0, last.words.1), ..unit.clone() });
+                numeric.push(Unit { text, words: (unit.words.0, last.words.1), ..unit.clone() });
                 at += length;
             }
             _ => {
-                written.push(unit.clone());
+                numeric.push(unit.clone());
                 at += 1;
             }
         }
     }
-    written
+    numeric
 }
 
-/// The ordinal number that the units begin with, and how many they are: `first`, `1st`, `twenty first`.
+/// The ordinal number at the start of the units, and its length: `first`, `1st`, `twenty first`.
 pub(crate) fn ordinal(units: &[Unit]) -> Option<(usize, usize)> {
     let first = word(units, 0);
-    if let Some(place) = FIRSTS.iter().position(|one| *one == first) {
-        return Some((place + 1, 1));
+    if let Some(index) = ORDINAL_WORDS.iter().position(|one| *one == first) {
+        return Some((index + 1, 1));
     }
-    let ones = |at: usize| FIRSTS.iter().take(9).position(|one| *one == word(units, at)).map(|place| place + 1);
+    let ones = |at: usize| ORDINAL_WORDS.iter().take(9).position(|one| *one == word(units, at)).map(|index| index + 1);
     match first {
         "twentieth" => Some((20, 1)),
         "thirtieth" => Some((30, 1)),
         "twenty" => ones(1).map(|one| (20 + one, 2)),
         "thirty" => ones(1).map(|one| (30 + one, 2)),
-        written => {
-            let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| written.strip_suffix(end))?;
+        numeric => {
+            let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| numeric.strip_suffix(end))?;
             let number: usize = digits.parse().ok().filter(|_| digits.len() <= 2)?;
-            (written == format!("{number}{}", suffix(number))).then_some((number, 1))
+            (numeric == format!("{number}{}", suffix(number))).then_some((number, 1))
         }
     }
 }

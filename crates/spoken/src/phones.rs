@@ -1,22 +1,23 @@
-//! Phone numbers in a text, written or spoken.
+//! Finds phone numbers in written or spoken text.
 
 use crate::numbers::numbers;
-use crate::units::{Unit, spanned};
+use crate::units::{Unit, units_with_spans};
 
-/// Digits of a number with its area code, and of one without.
+/// Digits of a number with its area code.
 const NATIONAL: usize = 10;
+/// Digits of a number without its area code.
 const LOCAL: usize = 7;
-/// What people say or write between digits.
+/// Words between digits.
 const BETWEEN: [&str; 6] = ["dash", "hyphen", "minus", "dot", "space", "then"];
-/// More parts than these are not one number.
-const MOST_PARTS: usize = 10;
+/// The maximum number of parts of a phone number.
+const MAX_PARTS: usize = 10;
 
-/// The phone numbers of a text, in order: `+` and all digits where a country code is written, else the ten digits of a North
-/// American number, or the seven of one without an area code.
+/// The phone numbers in a text, sorted: `+` and all digits of a number with a country code, else the ten digits of a North
+/// American number, or the seven digits of one without an area code.
 ///
 /// `608-555-0142`, `(608) 555 0142`, `6085550142` and "six oh eight, five five five, oh one four two" are the same number.
-/// Ten digits in groups of one form (`60 85 55 01 42`, `60855 50142`, `6085 550 142`) are one too, unless a comma or a
-/// slash is between them or a group is a year.
+/// Ten digits in uniform groups (`60 85 55 01 42`, `60855 50142`, `6085 550 142`) also count, unless they are separated by a
+/// comma or a slash, or a group is a year.
 pub fn phone_numbers(text: &str) -> Vec<String> {
     let international = international(text);
     let mut found = Vec::new();
@@ -31,7 +32,7 @@ pub fn phone_numbers(text: &str) -> Vec<String> {
             at += 1;
         }
     }
-    // The last digits of a number with another country code are no number of their own.
+    // The last digits of a number with another country code do not count as a separate number.
     found.retain(|number: &String| !international.iter().any(|whole| whole.ends_with(number.as_str())));
     found.extend(international);
     found.sort();
@@ -39,7 +40,7 @@ pub fn phone_numbers(text: &str) -> Vec<String> {
     found
 }
 
-/// A group of digits; an empty one stands for a word between groups.
+/// A group of digits. An empty one represents a word between groups.
 struct Part {
     digits: String,
     /// Whether a comma or a slash is before it, as in a list of values.
@@ -48,14 +49,14 @@ struct Part {
 
 fn parts(text: &str) -> Vec<Part> {
     let chars: Vec<char> = fhir::search::fold(text).chars().collect();
-    let spanned = spanned(&chars);
+    let units_with_spans = units_with_spans(&chars);
     let is_listed = |word: usize| {
-        let end = word.checked_sub(1).and_then(|before| spanned.get(before)).map(|(_, span)| span.end);
-        let start = spanned.get(word).map(|(_, span)| span.start);
+        let end = word.checked_sub(1).and_then(|before| units_with_spans.get(before)).map(|(_, span)| span.end);
+        let start = units_with_spans.get(word).map(|(_, span)| span.start);
         let between = end.zip(start).and_then(|(end, start)| chars.get(end..start)).unwrap_or_default();
         between.iter().any(|c| matches!(c, ',' | '/'))
     };
-    let units: Vec<Unit> = spanned.iter().map(|(unit, _)| unit.clone()).collect();
+    let units: Vec<Unit> = units_with_spans.iter().map(|(unit, _)| unit.clone()).collect();
     let mut parts = Vec::new();
     for unit in numbers(&units).iter().filter(|unit| !BETWEEN.contains(&unit.text.as_str())) {
         if unit.is_number && unit.date.is_none() {
@@ -71,24 +72,24 @@ fn parts(text: &str) -> Vec<Part> {
 /// The number that starts with the first part, and how many parts it has.
 fn number_at(parts: &[Part]) -> Option<(String, usize)> {
     let is_digits = |part: &&Part| !part.digits.is_empty() && part.digits.bytes().all(|byte| byte.is_ascii_digit());
-    let run: Vec<&Part> = parts.iter().take(MOST_PARTS + 1).take_while(is_digits).collect();
+    let run: Vec<&Part> = parts.iter().take(MAX_PARTS + 1).take_while(is_digits).collect();
     let (first, country) = match run.first()?.digits.as_str() {
         "1" => (1, ""),
         _ => (0, "1"),
     };
     let rest = run.get(first..).unwrap_or_default();
-    // One part may hold the country code too.
+    // One part may include the country code.
     if let Some(whole) = rest.first().filter(|part| part.digits.len() == NATIONAL + 1) {
         let national = whole.digits.strip_prefix(country).filter(|_| first == 0)?;
         return is_national(national).then(|| (national.to_owned(), 1));
     }
     let long = grouped(rest, NATIONAL, &[3, 6]).filter(|(digits, _)| is_national(digits));
     let short = || grouped(rest, LOCAL, &[3]).filter(|(digits, count)| *count > 1 && is_exchange(digits));
-    long.or_else(|| odd(rest)).or_else(short).map(|(digits, count)| (digits, first + count))
+    long.or_else(|| uniform_groups(rest)).or_else(short).map(|(digits, count)| (digits, first + count))
 }
 
-/// Ten digits in groups of one form, at the start of a row of groups: two digits each, five each, or three and four.
-fn odd(parts: &[&Part]) -> Option<(String, usize)> {
+/// Ten digits in uniform groups at the start of the parts: one, two or five digits each, or three and four.
+fn uniform_groups(parts: &[&Part]) -> Option<(String, usize)> {
     let mut digits = String::new();
     let count = parts.iter().position(|part| {
         digits.push_str(&part.digits);
@@ -104,8 +105,8 @@ fn odd(parts: &[&Part]) -> Option<(String, usize)> {
     (has_form && !is_list && digits.len() == NATIONAL && is_national(&digits)).then_some((digits, count))
 }
 
-/// So many digits from whole parts. Where there are several parts, they end at the first of the boundaries, and do not run
-/// across the others except in one that holds all the rest.
+/// The given number of digits, from whole parts. Several parts must be split at the first boundary, and at the others unless
+/// there are only two parts.
 fn grouped(parts: &[&Part], length: usize, boundaries: &[usize]) -> Option<(String, usize)> {
     let mut digits = String::new();
     let mut ends = Vec::new();
@@ -124,7 +125,7 @@ fn grouped(parts: &[&Part], length: usize, boundaries: &[usize]) -> Option<(Stri
     (digits.len() == length && (is_whole || has_boundaries)).then_some((digits, ends.len()))
 }
 
-/// Area and exchange codes begin with 2 to 9.
+/// Whether the area and exchange codes start with 2 to 9.
 fn is_national(digits: &str) -> bool {
     is_exchange(digits) && digits.get(3..).is_some_and(is_exchange)
 }
@@ -133,7 +134,7 @@ fn is_exchange(digits: &str) -> bool {
     digits.bytes().next().is_some_and(|byte| (b'2'..=b'9').contains(&byte))
 }
 
-/// Numbers that are written with `+` and a country code other than 1.
+/// Numbers with `+` and a country code other than 1.
 fn international(text: &str) -> Vec<String> {
     let numbers = text.split('+').skip(1).map(|after| {
         let is_part = |c: &char| c.is_ascii_digit() || matches!(c, ' ' | '(' | ')' | '-' | '.' | '/' | '\u{a0}');
@@ -149,7 +150,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn numbers_however_they_are_given() {
+    fn numbers_are_found_in_all_spellings() {
         for (text, expected) in [
             ("Call 608-555-0142.", &["6085550142"][..]),
             ("Call (608) 555-0142 today", &["6085550142"]),

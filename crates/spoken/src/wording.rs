@@ -1,22 +1,22 @@
-//! Fixed wording: whether a text is a given one, word by word.
+//! Fixed wording: compares whole texts word by word.
 //!
-//! Case, accents, punctuation and the way in which numbers, dates and amounts are written do not count. The limits of words
-//! and numbers do: `1-2` is not `12`, and `the rapist` is not `therapist`. Only codes and phone numbers may be grouped in
-//! another way. Signs next to digits count, as in `-2.5` and `1/2`.
+//! Ignores case, accents, punctuation and the spelling of numbers, dates and amounts. Word and number boundaries count: `1-2`
+//! is not `12`, and `the rapist` is not `therapist`. Only codes and phone numbers may be grouped differently. Signs next to
+//! digits count, as in `-2.5` and `1/2`.
 
 use std::collections::BTreeSet;
 
 use crate::dates::{date_at, dates};
-use crate::letters::letters;
 use crate::money::amounts;
-use crate::numbers::{said_numbers, spelled};
+use crate::numbers::{convert_number_words, join_letters};
 use crate::ordinals::ordinals;
-use crate::units::{Unit, spanned};
+use crate::spelling::spelled_letters;
+use crate::units::{Unit, units_with_spans};
 
-/// More words than these are not one code.
-const LONGEST_CODE: usize = 14;
+/// The maximum number of words of a code.
+const MAX_CODE_LENGTH: usize = 14;
 
-/// A text, as it stands, with its spelled letters put together, and with its dates in one form.
+/// A text in several readings: as it is, with spelled letters joined, and with normalized dates.
 pub struct WordedText(Vec<Vec<WordedUnit>>);
 
 #[derive(Clone, Debug)]
@@ -30,18 +30,18 @@ impl WordedText {
     pub fn new(text: &str) -> Self {
         let chars: Vec<char> = fhir::search::fold(text).chars().collect();
         let (units, signs) = units_and_signs(&chars);
-        let mut readings = vec![units.clone(), letters(&units)];
+        let mut readings = vec![units.clone(), spelled_letters(&units)];
         if (0..units.len()).any(|at| date_at(units.get(at..).unwrap_or_default()).is_some()) {
             readings.push(dates(&units));
         }
         readings.dedup();
-        let mut readings: Vec<Vec<WordedUnit>> = readings.iter().map(|units| worded(units, &signs)).collect();
+        let mut readings: Vec<Vec<WordedUnit>> = readings.iter().map(|units| worded_units(units, &signs)).collect();
         readings.extend(keyed_date(&units));
         Self(readings)
     }
 
-    /// Whether a text is this one.
-    pub fn is<E>(&self, text: &Self, spend: impl Fn(usize) -> Result<(), E>) -> Result<bool, E> {
+    /// Whether a text has the same wording. Calls `spend` for each step.
+    pub fn matches<E>(&self, text: &Self, spend: impl Fn(usize) -> Result<(), E>) -> Result<bool, E> {
         for reading in &text.0 {
             if !reading.is_empty() && self.ends(reading, 0, &spend)?.contains(&reading.len()) {
                 return Ok(true);
@@ -50,7 +50,7 @@ impl WordedText {
         Ok(false)
     }
 
-    /// Where this text ends in a reading of another one that starts with it at a place.
+    /// The ends of this text in a reading of another text that has it at `start`.
     fn ends<E>(
         &self,
         reading: &[WordedUnit],
@@ -75,7 +75,7 @@ impl WordedText {
     }
 }
 
-/// Whether a text is some of the lines, one after the other, in any order and number.
+/// Whether a text is a sequence of the lines, in any order and number.
 pub fn is_made_of<E>(
     text: &WordedText,
     lines: &[WordedText],
@@ -95,12 +95,12 @@ pub fn is_made_of<E>(
     Ok(false)
 }
 
-/// The units of a text, and the signs next to each that is a number.
+/// The units of a text, and the signs next to each number.
 fn units_and_signs(chars: &[char]) -> (Vec<Unit>, Vec<String>) {
-    let spanned = spanned(chars);
-    let mut signs = Vec::with_capacity(spanned.len());
+    let units_with_spans = units_with_spans(chars);
+    let mut signs = Vec::with_capacity(units_with_spans.len());
     let (mut end, mut was_number) = (0, false);
-    for (unit, span) in &spanned {
+    for (unit, span) in &units_with_spans {
         let starts_with_digit = unit.text.starts_with(|c: char| c.is_ascii_digit());
         let between = chars.get(end..span.start).unwrap_or_default();
         let mut own = String::new();
@@ -119,10 +119,10 @@ fn units_and_signs(chars: &[char]) -> (Vec<Unit>, Vec<String>) {
         signs.push(own);
         (end, was_number) = (span.end, unit.text.ends_with(|c: char| c.is_ascii_digit()));
     }
-    (spanned.into_iter().map(|(unit, _)| unit).collect(), signs)
+    (units_with_spans.into_iter().map(|(unit, _)| unit).collect(), signs)
 }
 
-/// A sign that changes what a number means, in one form.
+/// Normalizes a sign that changes the meaning of a number.
 fn sign(c: char) -> Option<char> {
     match c {
         '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' => Some('-'),
@@ -132,14 +132,14 @@ fn sign(c: char) -> Option<char> {
     }
 }
 
-/// Numbers as digits. Digits that are said one by one stay apart.
-fn worded(units: &[Unit], signs: &[String]) -> Vec<WordedUnit> {
-    let units = spelled(&amounts(&said_numbers(&ordinals(units))));
+/// Converts number words to digits. Does not join single digits.
+fn worded_units(units: &[Unit], signs: &[String]) -> Vec<WordedUnit> {
+    let units = join_letters(&amounts(&convert_number_words(&ordinals(units))));
     let signs = |unit: &Unit| signs.get(unit.words.0).cloned().unwrap_or_default();
     units.into_iter().map(|unit| WordedUnit { signs: signs(&unit), unit }).collect()
 }
 
-/// A date that is the whole text may also be given in digits alone, as keys are pressed.
+/// If the whole text is a date, it may also be entered as digits.
 fn keyed_date(units: &[Unit]) -> Vec<Vec<WordedUnit>> {
     let found = date_at(units).filter(|found| found.length == units.len());
     let Some((found, year)) = found.and_then(|found| Some((found, found.year?))) else { return Vec::new() };
@@ -150,7 +150,7 @@ fn keyed_date(units: &[Unit]) -> Vec<Vec<WordedUnit>> {
     keys.into_iter().map(|text| vec![unit(text)]).collect()
 }
 
-/// How many units of each side are equal at the start: one of each, or those of a code or a phone number.
+/// The lengths of equal starts of both sides: one unit of each, or the units of a code or phone number.
 fn equal_starts(one: &[WordedUnit], two: &[WordedUnit]) -> Vec<(usize, usize)> {
     let (Some(first), Some(second)) = (one.first(), two.first()) else { return Vec::new() };
     let mut equal = Vec::new();
@@ -159,7 +159,8 @@ fn equal_starts(one: &[WordedUnit], two: &[WordedUnit]) -> Vec<(usize, usize)> {
     }
     let (mut left, mut right) = (first.unit.text.clone(), second.unit.text.clone());
     let (mut length, mut other) = (1, 1);
-    while length < LONGEST_CODE && other < LONGEST_CODE && (left.starts_with(&right) || right.starts_with(&left)) {
+    while length < MAX_CODE_LENGTH && other < MAX_CODE_LENGTH && (left.starts_with(&right) || right.starts_with(&left))
+    {
         let (extends_left, extends_right) = (left.len() <= right.len(), right.len() <= left.len());
         if extends_left {
             let Some(next) = one.get(length) else { break };
@@ -179,7 +180,7 @@ fn equal_starts(one: &[WordedUnit], two: &[WordedUnit]) -> Vec<(usize, usize)> {
     equal
 }
 
-/// Whether parts may be grouped in another way because they are one code or phone number.
+/// Whether the parts are a code or phone number, which may be grouped differently.
 fn is_code(joined: &str, one: &[WordedUnit], two: &[WordedUnit]) -> bool {
     let is_digits = joined.bytes().all(|byte| byte.is_ascii_digit());
     let is_phone = is_digits && (joined.len() == 10 || (joined.len() == 11 && joined.starts_with('1')));
@@ -191,7 +192,7 @@ fn may_be_joined(joined: &str, parts: &[WordedUnit]) -> bool {
     let lengths = || parts.iter().map(|part| part.unit.text.chars().count());
     let is_id = digits >= 4 || (joined.len() >= 5 && joined.starts_with(char::is_alphabetic));
     let is_one_by_one = is_id && parts.iter().all(|part| !part.unit.is_number || part.unit.text.len() == 1);
-    // The country code of a phone number may be apart.
+    // The country code of a phone number may be separate.
     let skipped = usize::from(digits == 11 && joined.starts_with('1') && lengths().next() == Some(1));
     let is_grouped = digits >= 7 && lengths().skip(skipped).all(|length| (2..=4).contains(&length) || length == 7);
     parts.iter().zip(parts.iter().skip(1)).all(|(part, next)| {
@@ -210,7 +211,7 @@ mod tests {
     use super::*;
 
     fn is(wording: &str, text: &str) -> bool {
-        WordedText::new(wording).is(&WordedText::new(text), |_| Ok::<(), ()>(())).unwrap()
+        WordedText::new(wording).matches(&WordedText::new(text), |_| Ok::<(), ()>(())).unwrap()
     }
 
     #[test]
@@ -264,7 +265,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_itself(text in "([a-z]{1,4}|[0-9]{1,4}|[-+<>/., ]){0,20}") {
+        fn any_text_matches_itself(text in "([a-z]{1,4}|[0-9]{1,4}|[-+<>/., ]){0,20}") {
             proptest::prop_assert!(WordedText::new(&text).0[0].is_empty() || is(&text, &text));
         }
     }

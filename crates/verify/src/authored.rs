@@ -1,4 +1,4 @@
-//! Text in a notation of its own (a path, a glob, a pattern), read at once unless a template still has to be bound.
+//! Texts in a notation (a path, a glob, a pattern), which are parsed immediately unless they contain a template.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use crate::limits;
 pub trait Notation: Sized {
     const LONGEST: usize;
 
-    /// The value, or what is wrong with the text.
+    /// Parses a text, or says what is wrong with it.
     fn read(text: &str) -> Result<Self, String>;
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Authored<T> {
     Ready(T),
-    /// Holds `{{…}}`: its syntax can be judged only when that is bound.
+    /// Contains `{{…}}`, so it can only be parsed when the template is filled in.
     Template(String),
 }
 
@@ -31,11 +31,11 @@ impl<T: Notation> Authored<T> {
 }
 
 impl<T> Authored<T> {
-    /// The value, once all templates are bound.
+    /// The parsed value. Fails if a template was not filled in.
     pub(crate) fn ready(&self) -> Result<&T, String> {
         match self {
             Self::Ready(value) => Ok(value),
-            Self::Template(_) => Err("holds a template that is not bound".to_owned()),
+            Self::Template(_) => Err("contains a template that was not filled in".to_owned()),
         }
     }
 }
@@ -59,6 +59,6 @@ impl Notation for PhoneNumber {
     const LONGEST: usize = phone::LONGEST;
 
     fn read(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|fault: phone::InvalidPhoneNumber| fault.to_string())
+        text.parse().map_err(|error: phone::InvalidPhoneNumber| error.to_string())
     }
 }

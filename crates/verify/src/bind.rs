@@ -1,20 +1,20 @@
-//! Fills the templates of an assertion: see [`model::template`] for what they name.
+//! Fills in the templates of an assertion. See [`model::template`] for their syntax.
 //!
-//! The value of a template is data: in a search value, a path, a glob, an expression or a regular expression it is escaped, so
-//! that it means itself. Each parameter of a check declares its escaping ([`Member::escaped`]). A text that is one template
-//! and nothing else keeps the type of its value under `expected` and `value`; elsewhere it becomes text.
+//! Values are data: in a search value, a path, a glob, an expression or a regular expression they are escaped, so that they
+//! match literally. Each parameter of a check declares its escaping ([`Parameter::escaped`]). If a text consists of one
+//! template only, it keeps the type of the value under `expected` and `value`; elsewhere, it becomes text.
 
 use model::template::Bindings;
 use serde_json::{Map, Value};
 
-use crate::manual::Member;
+use crate::manual::Parameter;
 
-/// How the value of a template is written where it is filled in, so that it means itself.
+/// How the values of templates are escaped, so that they match literally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escaping {
-    /// By the key of the member: see [`of_key`]. Texts under other keys are filled in as they are.
+    /// Depends on the key of the member: see [`of_key`]. Values under other keys are not escaped.
     ByKey,
-    /// A text that is one template keeps the type of its value.
+    /// A text that consists of one template keeps the type of the value.
     Typed,
     Search,
     Path,
@@ -23,14 +23,14 @@ pub enum Escaping {
     Regex,
 }
 
-/// Fills in the templates of an assertion. `members` are the parameters of its check.
-pub(crate) fn bind(assertion: &Value, members: &[Member], bindings: &Bindings<'_>) -> Result<Value, String> {
-    let Value::Object(parameters) = assertion else { return bind_value(assertion, bindings, Escaping::ByKey) };
+/// Fills in the templates of an assertion. `parameters` are those of its check.
+pub(crate) fn bind(assertion: &Value, parameters: &[Parameter], bindings: &Bindings<'_>) -> Result<Value, String> {
+    let Value::Object(members) = assertion else { return bind_value(assertion, bindings, Escaping::ByKey) };
     let escaping = |key: &str| {
-        let member = members.iter().find(|member| member.name == key || member.also.contains(&key));
-        member.map_or(Escaping::ByKey, |member| member.templates)
+        let parameter = parameters.iter().find(|parameter| parameter.name == key || parameter.aliases.contains(&key));
+        parameter.map_or(Escaping::ByKey, |parameter| parameter.escaping)
     };
-    let bound = parameters.iter().map(|(key, value)| Ok((key.clone(), bind_value(value, bindings, escaping(key))?)));
+    let bound = members.iter().map(|(key, value)| Ok((key.clone(), bind_value(value, bindings, escaping(key))?)));
     bound.collect::<Result<Map<_, _>, String>>().map(Value::Object)
 }
 
@@ -51,7 +51,7 @@ fn bind_value(value: &Value, bindings: &Bindings<'_>, escaping: Escaping) -> Res
     }
 }
 
-/// The members of fields (`{path, op, expected}`) and of correlations (`{key, value}`).
+/// The escaping of members of fields (`{path, op, expected}`) and correlations (`{key, value}`).
 fn of_key(key: &str, is_regex: bool) -> Escaping {
     match key {
         "path" | "key" => Escaping::Path,
@@ -94,16 +94,16 @@ mod tests {
             "data": {"mrn": "a.b", "star": "a*", "low": 5, "odd": "x,y|z", "null": null, "list": [{"code": "c"}], "evil": "{{task.name}}",
                      "brace": "{"}});
         let task = json!({"name": "Call", "task_item": {"n": 2}});
-        let members: Vec<Member> = crate::catalogue()
+        let parameters: Vec<Parameter> = crate::catalog()
             .iter()
             .filter(|check| assertion["assert"] == check.name)
-            .flat_map(|check| check.members.iter().copied())
+            .flat_map(|check| check.parameters.iter().copied())
             .collect();
-        super::bind(assertion, &members, &Bindings { entity: Some(&entity), task: Some(&task) })
+        super::bind(assertion, &parameters, &Bindings { entity: Some(&entity), task: Some(&task) })
     }
 
     #[test]
-    fn values_are_filled_in_as_data() {
+    fn values_are_escaped() {
         for (assertion, bound) in [
             (
                 json!({"assert": "fhir-resource-state", "search": {"patient": "Patient/{{entity.id}}", "name": ["{{entity.odd}}"]}}),
@@ -143,8 +143,8 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_filled_says_why() {
-        for (text, said) in [
+    fn templates_without_a_value_are_errors() {
+        for (text, expected_text) in [
             ("{{entity.none}}", "has no value"),
             ("{{entity.null}}", "has no value"),
             ("{{entity.data}}", "list or an object"),
@@ -154,10 +154,11 @@ mod tests {
             ("{{entity.brace}}{ {{entity.low}}", "looks like a template"),
         ] {
             for assertion in [json!({"contains": [text]}), json!({"fields": [{"expected": text}]})] {
-                let fault = bind(&assertion);
+                let error = bind(&assertion);
                 assert!(
-                    fault.as_ref().is_err_and(|fault| fault.contains(said)) || text.starts_with("{{entity.brace"),
-                    "{text}: {fault:?}"
+                    error.as_ref().is_err_and(|error| error.contains(expected_text))
+                        || text.starts_with("{{entity.brace"),
+                    "{text}: {error:?}"
                 );
             }
         }

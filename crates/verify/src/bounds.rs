@@ -1,17 +1,17 @@
-//! Evidence stays small and has one form: long values are cut, with their length and hash, and keys are sorted.
+//! Limits and normalizes evidence: long values are cut to their start, length and hash, and keys are sorted.
 
 use model::canonical;
 use serde_json::{Map, Value};
 
 use crate::evidence::object;
 
-/// Candidates that are listed; their number is in the details.
+/// Candidates that the evidence lists. The details have their number.
 pub(crate) const MOST_LISTED: usize = 20;
 const LONGEST_TEXT: usize = 1_000;
 const LONGEST_VALUE_BYTES: usize = 4_000;
 const SHOWN_CHARACTERS: usize = 200;
 
-/// The value, or what it starts with as `{start, length, sha256}`; length in bytes.
+/// The value, or if it is too long `{start, length, sha256}`, with the length in bytes.
 pub(crate) fn bounded(value: &Value) -> Value {
     match value {
         Value::String(text) if text.len() > LONGEST_TEXT => cut(text),
@@ -26,7 +26,7 @@ pub(crate) fn bounded(value: &Value) -> Value {
     }
 }
 
-/// As [`bounded`], for lists of many values: what is longer than a name is cut.
+/// As [`bounded`], with a lower limit, for lists of many values.
 pub(crate) fn brief(value: &Value) -> Value {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -43,12 +43,12 @@ fn cut(text: &str) -> Value {
     ])
 }
 
-/// A name in a sentence or a list.
+/// Shortens a name for a sentence or a list.
 pub(crate) fn short(text: &str) -> String {
     model::reading::shortened(text, SHOWN_CHARACTERS)
 }
 
-/// With the members of every object by name.
+/// Sorts the members of every object by name.
 pub(crate) fn sorted(value: &Value) -> Value {
     match value {
         Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),

@@ -1,12 +1,12 @@
-//! How much work one assertion may cost, counted in steps and not in time: the same state always scores the same.
+//! Limits the work of evaluating one assertion. It counts steps instead of time, so that the score is deterministic.
 
 use std::cell::Cell;
 
-/// About the bytes and elements that may be looked at: seconds at the worst.
+/// Approximately the number of bytes and elements that may be examined. Takes seconds in the worst case.
 const STEPS: u64 = 500_000_000;
 
 pub(crate) struct Budget {
-    /// None once it was exceeded: from then on nothing can be told any more.
+    /// None once the budget was exceeded. Then all further calls fail.
     left: Cell<Option<u64>>,
 }
 
@@ -20,11 +20,12 @@ impl Budget {
         Self { left: Cell::new(Some(steps)) }
     }
 
-    /// The fault says that the assertion fails for it.
+    /// Fails if the budget is exceeded.
     pub(crate) fn spend(&self, steps: usize) -> Result<(), String> {
         let steps = u64::try_from(steps).unwrap_or(u64::MAX);
         let left = self.left.get().and_then(|left| left.checked_sub(steps));
         self.left.set(left);
-        left.map(|_| ()).ok_or_else(|| "the evaluation exceeds its budget: there is too much to look at".to_owned())
+        left.map(|_| ())
+            .ok_or_else(|| "the evaluation exceeds its budget: there is too much data to examine".to_owned())
     }
 }

@@ -1,7 +1,7 @@
-//! Why a criterion did not find what it asks for: the expectations that were not met, and what was there instead.
+//! Explains why nothing matched an assertion: the expectations that were not met, and the nearest candidates.
 //!
-//! Candidates are looked for only after the score is known, so they never change it. What they cost is counted against
-//! the budget of the check; once that is spent, they are left out.
+//! Candidates are collected after the score is known, so they never change it. Their cost counts against the budget of the
+//! check. When the budget is spent, they are left out.
 
 pub(crate) mod cds;
 pub(crate) mod effects;
@@ -25,49 +25,49 @@ use crate::bounds::{brief, short};
 use crate::budget::Budget;
 use crate::checks::Check;
 use crate::count::Count;
-use crate::evidence::{Case, Outcome, object};
+use crate::evidence::{EvaluationContext, Outcome, object};
 use crate::field::FieldAssertion;
-use crate::judge::{FieldResult, is_absence, written};
 use crate::phrase::{PhraseResult, PhraseRules, Transcript};
+use crate::scoring::{FieldResult, expectation, is_absence};
 
 /// Candidates that the evidence lists.
 const MOST_LISTED: usize = 5;
-/// What one of them takes in the evidence.
+/// The size of one candidate in the evidence.
 const LARGEST_BYTES: usize = 4_000;
-/// Reasons that the sentence about the nearest candidate names.
+/// Reasons that the details name for the nearest candidate.
 const MOST_REASONS: usize = 2;
-/// Events or records that are looked at one by one.
+/// Events or records that are examined.
 pub(crate) const MOST_EXAMINED: usize = 100;
 
 /// Why candidates are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shortfall {
-    /// Lists what does not match.
+pub(crate) enum CountProblem {
+    /// Lists candidates that do not match.
     TooFew,
-    /// As `TooFew`, where the details already say why a record does not count.
+    /// As `TooFew`, if the details already say why a record does not count.
     Withdrawn,
-    /// Lists what matches.
+    /// Lists candidates that match.
     TooMany,
-    /// Lists what must not exist, by these names.
+    /// Lists the candidates with these names, which must not exist.
     Unwanted(BTreeSet<String>),
 }
 
-/// A record, event, file or call, with what keeps it from being a match.
+/// A record, event, file or call, with the reasons why it does not match.
 #[derive(Debug)]
 pub struct Candidate {
     name: String,
     description: String,
     mismatches: Vec<Mismatch>,
-    /// Whether the dataset or the scenario brought it, so that the agent's own come first.
+    /// Whether it comes from the dataset or the scenario. The agent's own candidates are listed first.
     is_given: bool,
-    /// Distinguishes candidates with equally many mismatches.
+    /// Orders candidates with equally many mismatches.
     distance: usize,
 }
 
-/// A parameter of the assertion that does not hold.
+/// A parameter of the assertion that the candidate does not satisfy.
 #[derive(Debug)]
 struct Mismatch {
-    /// Where it is in the assertion, such as `correlate_by.PID.3.1`.
+    /// The path in the assertion, such as `correlate_by.PID.3.1`.
     parameter: String,
     expected: Value,
     actual: Value,
@@ -80,13 +80,14 @@ impl Candidate {
         Self { name, description, mismatches: Vec::new(), is_given: false, distance: 0 }
     }
 
+    /// Adds a mismatch.
     pub(crate) fn differs(&mut self, parameter: impl Into<String>, expected: impl Into<Value>, actual: Value) {
         let (parameter, expected) = (parameter.into(), expected.into());
         self.mismatches.push(Mismatch { parameter, expected, actual, reason: None });
     }
 
-    /// A mismatch that the values alone do not explain.
-    pub(crate) fn fails(
+    /// Adds a mismatch with a reason, because the values alone do not explain it.
+    pub(crate) fn differs_because(
         &mut self,
         parameter: impl Into<String>,
         expected: impl Into<Value>,
@@ -107,15 +108,15 @@ impl Candidate {
         Self { distance, ..self }
     }
 
-    fn is_listed(&self, shortfall: &Shortfall) -> bool {
-        match shortfall {
-            Shortfall::TooFew | Shortfall::Withdrawn => !self.mismatches.is_empty(),
-            Shortfall::TooMany => self.mismatches.is_empty(),
-            Shortfall::Unwanted(names) => names.contains(&self.name),
+    fn is_listed(&self, problem: &CountProblem) -> bool {
+        match problem {
+            CountProblem::TooFew | CountProblem::Withdrawn => !self.mismatches.is_empty(),
+            CountProblem::TooMany => self.mismatches.is_empty(),
+            CountProblem::Unwanted(names) => names.contains(&self.name),
         }
     }
 
-    /// With as many mismatches as there is room for.
+    /// Lists as many mismatches as fit.
     fn json(&self) -> Value {
         let mut candidate = object([("candidate", short(&self.name).into())]);
         if !self.description.is_empty() {
@@ -135,7 +136,7 @@ impl Candidate {
         candidate
     }
 
-    /// What the details say about it.
+    /// The text about this candidate in the details.
     fn sentence(&self) -> String {
         let what = if self.description.is_empty() { short(&self.name) } else { short(&self.description) };
         let reasons: Vec<String> = self.mismatches.iter().take(MOST_REASONS).map(Mismatch::sentence).collect();
@@ -146,15 +147,15 @@ impl Candidate {
 
 impl Mismatch {
     fn json(&self) -> Value {
-        let mut line = object([
+        let mut entry = object([
             ("parameter", short(&self.parameter).into()),
             ("expected", brief(&self.expected)),
             ("actual", brief(&self.actual)),
         ]);
         if let Some(reason) = self.reason {
-            line["reason"] = reason.into();
+            entry["reason"] = reason.into();
         }
-        line
+        entry
     }
 
     fn sentence(&self) -> String {
@@ -169,34 +170,34 @@ impl Mismatch {
     }
 }
 
-/// Evaluates a check. Where it cannot be evaluated, the evidence lists what it expects.
-pub(crate) fn evaluate(check: &impl Check, case: &Case<'_>) -> Outcome {
-    check.evaluate(case).unwrap_or_else(|reason| {
+/// Evaluates a check. If that is impossible, the evidence lists what the check expects.
+pub(crate) fn evaluate(check: &impl Check, context: &EvaluationContext<'_>) -> Outcome {
+    check.evaluate(context).unwrap_or_else(|reason| {
         let mut outcome = Outcome::failed(short(&reason), object([]));
         add_unmet(&mut outcome.evidence, check);
         outcome
     })
 }
 
-/// Fills the lists of evidence that are empty with what the check expects.
+/// Fills empty evidence lists with what the check expects.
 pub(crate) fn add_unmet(evidence: &mut Value, check: &impl Check) {
-    for (name, lines) in check.unmet() {
+    for (name, entries) in check.unmet() {
         let is_empty = evidence.get(name).and_then(Value::as_array).is_none_or(Vec::is_empty);
-        if is_empty && lines.as_array().is_some_and(|lines| !lines.is_empty()) {
-            evidence[name] = lines;
+        if is_empty && entries.as_array().is_some_and(|entries| !entries.is_empty()) {
+            evidence[name] = entries;
         }
     }
 }
 
 /// Adds `candidates`, the agent's own and nearest first, and names the nearest one in the details.
-pub(crate) fn add_candidates(outcome: &mut Outcome, found: Result<Vec<Candidate>, String>, shortfall: &Shortfall) {
+pub(crate) fn add_candidates(outcome: &mut Outcome, found: Result<Vec<Candidate>, String>, problem: &CountProblem) {
     let Ok(mut found) = found else { return };
-    found.retain(|candidate| candidate.is_listed(shortfall));
+    found.retain(|candidate| candidate.is_listed(problem));
     found.sort_by_key(|candidate| (candidate.is_given, candidate.mismatches.len(), candidate.distance));
-    let label = match shortfall {
-        Shortfall::TooFew => Some("nearest"),
-        Shortfall::TooMany | Shortfall::Unwanted(_) => Some("found"),
-        Shortfall::Withdrawn => None,
+    let label = match problem {
+        CountProblem::TooFew => Some("nearest"),
+        CountProblem::TooMany | CountProblem::Unwanted(_) => Some("found"),
+        CountProblem::Withdrawn => None,
     };
     if let (Some(label), Some(nearest)) = (label, found.first()) {
         outcome.details.push_str(&format!("; {label}: {}", nearest.sentence()));
@@ -204,27 +205,27 @@ pub(crate) fn add_candidates(outcome: &mut Outcome, found: Result<Vec<Candidate>
     outcome.evidence["candidates"] = found.iter().take(MOST_LISTED).map(Candidate::json).collect();
 }
 
-/// The lines of fields that nothing was compared with. Where absence is asserted, no field is expected.
+/// Field results when there is nothing to compare. An assertion of absence expects no fields.
 pub(crate) fn unmet_fields<P: std::fmt::Display>(fields: &[FieldAssertion<P>], count: Option<Count>) -> Value {
     let fields = fields.iter().filter(|_| !is_absence(count));
-    fields.map(|field| FieldResult::unmet(written(field)).json(None)).collect()
+    fields.map(|field| FieldResult::unmet(expectation(field)).json(None)).collect()
 }
 
-/// The lines of phrases that no text was searched for. Where absence is asserted, no phrase is expected.
+/// Phrase results when there is no text to search. An assertion of absence expects no phrases.
 pub(crate) fn unmet_phrases(rules: PhraseRules<'_>, count: Option<Count>) -> Value {
     let budget = Budget::new();
     let nothing: [(Value, &str); 0] = [];
-    let lines = Transcript::new(nothing, &budget).and_then(|nothing| nothing.hold(rules, &budget));
-    let lines = lines.unwrap_or_default().into_iter().filter(|_| !is_absence(count));
-    lines.map(|line: PhraseResult| line.json(None)).collect()
+    let results = Transcript::new(nothing, &budget).and_then(|nothing| nothing.evaluate(rules, &budget));
+    let results = results.unwrap_or_default().into_iter().filter(|_| !is_absence(count));
+    results.map(|result: PhraseResult| result.json(None)).collect()
 }
 
-/// As many events as are looked at, newest first.
+/// The events that are examined, newest first.
 fn newest(events: Vec<&Event>) -> impl Iterator<Item = &Event> {
     events.into_iter().rev().take(MOST_EXAMINED)
 }
 
-/// How many characters two texts do not share at their start and end, whatever their case.
+/// The number of characters that two texts do not share at their start and end, ignoring case.
 fn distance(left: &str, right: &str) -> usize {
     let chars = |text: &str| text.chars().map(|c| c.to_ascii_lowercase()).collect::<Vec<char>>();
     let (left, right) = (chars(left), chars(right));

@@ -1,4 +1,4 @@
-//! The checks: each a struct of its parameters in a file of its own, all of them in the one list below.
+//! The checks. Each one is a struct of its parameters in its own file, and is listed in `checks!` below.
 
 pub mod cds_response;
 pub mod fax_document;
@@ -23,51 +23,52 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::candidates::{self, Candidate};
-use crate::content::Wanted;
-use crate::evidence::{Case, Evaluated};
-use crate::impossible::Impossible;
-use crate::manual::Member;
+use crate::content::WantedFiles;
+use crate::evidence::{EvaluationContext, EvaluationResult};
+use crate::manual::Parameter;
+use crate::unmatchable::UnmatchablePart;
 
-/// One kind of assertion.
+/// A kind of assertion, implemented by the struct of its parameters.
 pub trait Check: DeserializeOwned {
     const INFO: CheckInfo;
-    /// Other names of required parameters, each with the first name.
+    /// Aliases of required parameters, each with the main name.
     const ALIASES: &[(&str, &str)] = &[];
 
-    /// Adds what serde cannot see: operands that do not fit, and specifications that say nothing or can never fail.
+    /// Reports errors that serde cannot detect: operands of the wrong type, and assertions that assert nothing or can never
+    /// fail.
     fn validate(&self, errors: &mut FieldErrors);
 
-    /// Whether an agent that does nothing passes: it asserts that something did not happen, and asks for no work.
+    /// Whether an agent that does nothing passes, because the assertion only forbids something.
     fn is_guard(&self) -> bool {
         false
     }
 
-    /// Holds the check, its templates bound, against the evidence.
-    fn evaluate(&self, case: &Case<'_>) -> Evaluated;
+    /// Evaluates the check. All of its templates are filled in.
+    fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult;
 
-    /// The lists of evidence where nothing was compared: every expected field and phrase, not met.
+    /// The evidence lists for an evaluation that compared nothing: every expected field and phrase as not met.
     fn unmet(&self) -> Vec<(&'static str, Value)> {
         Vec::new()
     }
 
-    /// What was there: records, events and files with the reason why each does not match. They explain a score and never
-    /// change it.
-    fn candidates(&self, _case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+    /// The records, events or files that the check found, each with the reason why it does not match. They explain a score
+    /// and never change it.
+    fn candidates(&self, _case: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
         Ok(Vec::new())
     }
 
     /// The files whose content the check reads. See [`crate::wanted_files`].
-    fn wanted_files(&self, _case: &Case<'_>) -> Result<Wanted, String> {
-        Ok(Wanted::new())
+    fn wanted_files(&self, _case: &EvaluationContext<'_>) -> Result<WantedFiles, String> {
+        Ok(WantedFiles::new())
     }
 
     /// The documents that only OCR could read and whose text decides the outcome. See [`crate::undecided_documents`].
-    fn undecided_documents(&self, _case: &Case<'_>) -> Result<Vec<String>, String> {
+    fn undecided_documents(&self, _case: &EvaluationContext<'_>) -> Result<Vec<String>, String> {
         Ok(Vec::new())
     }
 
-    /// The parts of the assertion that can never match. Templates that `bindings` cannot fill in are skipped.
-    fn impossible(&self, _assertion: &Value, _bindings: &Bindings<'_>) -> Vec<Impossible> {
+    /// The parts of the assertion that can never match. Skips templates that have no value in `bindings`.
+    fn unmatchable_parts(&self, _assertion: &Value, _bindings: &Bindings<'_>) -> Vec<UnmatchablePart> {
         Vec::new()
     }
 
@@ -79,7 +80,7 @@ pub trait Check: DeserializeOwned {
 
 /// The simulators that a check reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
+pub enum ReadSimulators {
     /// Sandboxes of one type.
     Type(SimulatorType),
     /// Sandboxes of all types, with data of one that the environment must have.
@@ -87,7 +88,7 @@ pub enum Reads {
     All,
 }
 
-impl Reads {
+impl ReadSimulators {
     /// The type of simulator without which the check can never pass.
     pub fn required_type(self) -> Option<SimulatorType> {
         match self {
@@ -105,22 +106,22 @@ impl Reads {
     }
 }
 
-/// What the catalogue and the manual say about a check.
+/// The description of a check in the catalog and the manual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckInfo {
-    /// What `assert` says.
+    /// The value of `assert`.
     pub name: &'static str,
     pub summary: &'static str,
-    /// A whole assertion, as JSON text.
+    /// A complete assertion, as JSON text.
     pub example: &'static str,
-    pub reads: Reads,
+    pub reads: ReadSimulators,
     /// Whether the check only limits what an agent may do, so that its criterion cannot be guessed.
     pub is_limit: bool,
     /// Its parameters, without `assert`.
-    pub members: &'static [Member],
-    /// What it reads and what there is to know, for the manual.
+    pub parameters: &'static [Parameter],
+    /// What it reads, and its rules, for the manual.
     pub description: &'static str,
-    /// What its evidence holds.
+    /// The members of its evidence.
     pub evidence: &'static str,
 }
 
@@ -130,7 +131,7 @@ fn read<C: Check>(specification: &Value) -> Result<C, FieldErrors> {
 
 macro_rules! checks {
     ($($(#[$attribute:meta])* $module:ident::$check:ident,)+) => {
-        /// A specification that was found sound.
+        /// A parsed and validated assertion.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Assertion {
             $($(#[$attribute])* $check($module::$check),)+
@@ -157,27 +158,27 @@ macro_rules! checks {
                 }
             }
 
-            pub(crate) fn impossible(&self, assertion: &Value, bindings: &Bindings<'_>) -> Vec<Impossible> {
+            pub(crate) fn unmatchable_parts(&self, assertion: &Value, bindings: &Bindings<'_>) -> Vec<UnmatchablePart> {
                 match self {
-                    $($(#[$attribute])* Self::$check(check) => check.impossible(assertion, bindings),)+
+                    $($(#[$attribute])* Self::$check(check) => check.unmatchable_parts(assertion, bindings),)+
                 }
             }
 
-            pub(crate) fn wanted_files(&self, case: &Case<'_>) -> Result<Wanted, String> {
+            pub(crate) fn wanted_files(&self, context: &EvaluationContext<'_>) -> Result<WantedFiles, String> {
                 match self {
-                    $($(#[$attribute])* Self::$check(check) => check.wanted_files(case),)+
+                    $($(#[$attribute])* Self::$check(check) => check.wanted_files(context),)+
                 }
             }
 
-            pub(crate) fn undecided_documents(&self, case: &Case<'_>) -> Result<Vec<String>, String> {
+            pub(crate) fn undecided_documents(&self, context: &EvaluationContext<'_>) -> Result<Vec<String>, String> {
                 match self {
-                    $($(#[$attribute])* Self::$check(check) => check.undecided_documents(case),)+
+                    $($(#[$attribute])* Self::$check(check) => check.undecided_documents(context),)+
                 }
             }
 
-            pub(crate) fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+            pub(crate) fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult {
                 match self {
-                    $($(#[$attribute])* Self::$check(check) => Ok(candidates::evaluate(check, case)),)+
+                    $($(#[$attribute])* Self::$check(check) => Ok(candidates::evaluate(check, context)),)+
                 }
             }
 
@@ -195,14 +196,14 @@ macro_rules! checks {
             }
         }
 
-        /// The names that each check reads, as its reader tells them.
+        /// The parameter names that each check deserializes, taken from the error of its deserializer.
         #[cfg(test)]
         pub(crate) fn read_names() -> Vec<(CheckInfo, Vec<String>)> {
             vec![$($(#[$attribute])* ($module::$check::INFO, crate::manual::names_read_by::<$module::$check>()),)+]
         }
 
         /// Every check, in the order of the manual.
-        pub fn catalogue() -> &'static [CheckInfo] {
+        pub fn catalog() -> &'static [CheckInfo] {
             &[$($(#[$attribute])* $module::$check::INFO,)+]
         }
     };

@@ -1,8 +1,8 @@
-//! Words of a text without those that say nothing by themselves, to hold a text against a closed vocabulary.
+//! Splits a text into words, and knows the common words that every closed vocabulary allows.
 
 use fhir::search::fold;
 
-/// Function words and words of courtesy. No negations, and nothing that gives an instruction.
+/// Function words and polite words. Contains no negations and no instructions.
 const COMMON: &[&str] = &[
     "a",
     "about",
@@ -105,13 +105,13 @@ pub(crate) fn is_common(word: &str) -> bool {
     COMMON.contains(&word)
 }
 
-/// A text folded for [`words`]: case, accents and look-alike characters do not count.
+/// A text folded for [`words`]: without case, accents and look-alike characters.
 pub(crate) fn folded(text: &str) -> String {
     fold(&spoken::fold_confusables(text))
 }
 
-/// Runs of letters and digits of a folded text. A point between digits belongs to the number; zeros before and after
-/// the number do not.
+/// Sequences of letters and digits of a folded text. Numbers include their decimal point, but no leading zeros and no
+/// trailing zeros of the fraction.
 pub(crate) fn words(folded: &str) -> impl Iterator<Item = &str> {
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
     let bytes = folded.as_bytes();
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_a_text() {
+    fn text_is_split_into_words() {
         let text = folded("Médecin: 007, (Ann) – 6.4 mmol/L");
         assert_eq!(words(&text).collect::<Vec<_>>(), ["medecin", "7", "ann", "6.4", "mmol", "l"]);
         assert_eq!(words("0.50 00 10 5.0, 1,000").collect::<Vec<_>>(), ["0.5", "00", "10", "5", "1", "000"]);

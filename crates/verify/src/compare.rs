@@ -1,8 +1,8 @@
-//! Whether the values found at a path satisfy the comparison.
+//! Evaluates a comparison against the values at a path.
 //!
-//! The quantifier says how many of several values must satisfy it. Nothing there passes only where absence is asserted
-//! (`absent`, `null` for `equals` and among the choices of `one_of`), for `phrases` that requires none, and for `not_equals` with
-//! the quantifier `all`.
+//! The quantifier says how many of several values must satisfy the comparison. If there is no value, only these pass:
+//! `absent`, `equals` with `null`, `one_of` with `null` among the choices, `phrases` without required phrases, and
+//! `not_equals` with the quantifier `all`.
 
 use std::cmp::Ordering;
 
@@ -17,8 +17,8 @@ use crate::number::{self, Decimal};
 use crate::phrase::PhraseResult;
 use crate::quantifier::Quantifier;
 
-/// Phrases that the evidence of one field names.
-const MOST_BROKEN: usize = 5;
+/// Phrases that the evidence of one field lists.
+const MOST_VIOLATED_PHRASES: usize = 5;
 
 /// Whether text may be a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +29,15 @@ pub(crate) enum Typing {
     Untyped,
 }
 
-/// The fault is why it cannot be told, which fails the field. Adds to `broken` the phrases that break the rules of `phrases`.
-pub(crate) fn holds(
+/// Whether the values satisfy the comparison, or why that cannot be determined, which fails the field. Adds the phrases that
+/// violate the rules of `phrases` to `violated_phrases`.
+pub(crate) fn values_satisfy(
     comparison: &Comparison<'_>,
     quantifier: Quantifier,
     found: &[Value],
     typing: Typing,
     budget: &Budget,
-    broken: &mut Vec<PhraseResult>,
+    violated_phrases: &mut Vec<PhraseResult>,
 ) -> Result<bool, String> {
     for value in found {
         budget.spend(size(value))?;
@@ -50,8 +51,8 @@ pub(crate) fn holds(
         (Comparison::Phrases(rules), Value::String(text)) => {
             let failures = rules.failures(index, text, budget)?;
             let is_satisfied = failures.is_empty();
-            let room = MOST_BROKEN.saturating_sub(broken.len());
-            broken.extend(failures.into_iter().take(room));
+            let room = MOST_VIOLATED_PHRASES.saturating_sub(violated_phrases.len());
+            violated_phrases.extend(failures.into_iter().take(room));
             Ok(is_satisfied)
         }
         _ => satisfies(comparison, value, typing, budget),
@@ -64,13 +65,13 @@ pub(crate) fn holds(
     }
 }
 
-/// Whether the comparison holds where nothing is found.
+/// Whether the comparison is satisfied if there is no value.
 fn asserts_absence(comparison: &Comparison<'_>) -> bool {
     match comparison {
         Comparison::Equals(expected) => expected.is_null(),
         Comparison::OneOf(choices) => choices.iter().any(Value::is_null),
         Comparison::Absent => true,
-        Comparison::Phrases(rules) => rules.allow_nothing(),
+        Comparison::Phrases(rules) => rules.allow_missing_text(),
         _ => false,
     }
 }
@@ -89,10 +90,12 @@ pub(crate) fn satisfies(
         Comparison::EqualsIgnoreCase(expected) => text().is_some_and(|text| lower(text) == lower(expected)),
         Comparison::Contains(expected) => contains(value, expected, typing),
         Comparison::Matches(Authored::Ready(pattern)) => text().is_some_and(|text| pattern.0.is_match(&nfc(text))),
-        Comparison::Matches(Authored::Template(_)) => return Err("the pattern holds a template".to_owned()),
+        Comparison::Matches(Authored::Template(_)) => {
+            return Err("the pattern contains a template without a value".to_owned());
+        }
         Comparison::OneOf(choices) => choices.iter().any(|choice| is_equal(value, choice, typing)),
-        Comparison::Exists => !is_nothing(value),
-        Comparison::Absent => is_nothing(value),
+        Comparison::Exists => !is_empty(value),
+        Comparison::Absent => is_empty(value),
         Comparison::Gt(bound) => is_beyond(value, bound, typing, Bound::Above),
         Comparison::Gte(bound) => is_beyond(value, bound, typing, Bound::From),
         Comparison::Lt(bound) => is_beyond(value, bound, typing, Bound::Below),
@@ -103,7 +106,7 @@ pub(crate) fn satisfies(
         Comparison::Approx { expected, tolerance } => {
             let expected = digits(expected, Typing::Typed).ok_or("`expected` is not a number")?;
             let value = digits(value, typing);
-            value.and_then(|value| number::is_near(&value, &expected, tolerance.as_str())) == Some(true)
+            value.and_then(|value| number::is_within_tolerance(&value, &expected, tolerance.as_str())) == Some(true)
         }
         Comparison::Date(expected) => {
             let expected = Moment::read(expected).ok_or("`expected` is not a date")?;
@@ -111,13 +114,13 @@ pub(crate) fn satisfies(
         }
         Comparison::Phrases(rules) => match value {
             Value::String(text) => rules.failures(0, text, budget)?.is_empty(),
-            value => value.is_null() && rules.allow_nothing(),
+            value => value.is_null() && rules.allow_missing_text(),
         },
     })
 }
 
-/// Null, and what has nothing in it.
-fn is_nothing(value: &Value) -> bool {
+/// Whether a value is null or empty.
+fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::String(text) => text.is_empty(),
@@ -127,7 +130,7 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// Numbers by value, text in NFC, lists in order, objects in any.
+/// Compares numbers by value, text in NFC, lists in order, and objects in any order.
 pub(crate) fn is_equal(left: &Value, right: &Value, typing: Typing) -> bool {
     match (left, right) {
         (Value::Null, Value::Null) => true,
@@ -152,7 +155,7 @@ pub(crate) fn is_equal(left: &Value, right: &Value, typing: Typing) -> bool {
     }
 }
 
-/// A text in a text; an element in a list, where an object need only have the members asked for.
+/// Whether a text contains a text, a list an element, or an object (also as an element) the expected members.
 fn contains(value: &Value, expected: &Value, typing: Typing) -> bool {
     match (value, expected) {
         (Value::String(text), Value::String(part)) => nfc(text).contains(&*nfc(part)),
@@ -184,7 +187,7 @@ enum Bound {
     UpTo,
 }
 
-/// Numbers against numbers; text against text, as dates when the bound is one, else by code points.
+/// Compares numbers with numbers, and text with text: as dates if the bound is a date, else by code points.
 fn is_beyond(value: &Value, bound: &Value, typing: Typing, side: Bound) -> bool {
     let order = match bound {
         Value::Number(bound) => {
@@ -213,7 +216,7 @@ fn is_beyond(value: &Value, bound: &Value, typing: Typing, side: Bound) -> bool 
     })
 }
 
-/// The digits of a number, also of one that is text where there is only text.
+/// The digits of a number. With [`Typing::Untyped`], text may also be a number.
 fn digits(value: &Value, typing: Typing) -> Option<String> {
     match value {
         Value::Number(number) => Some(number.as_str().to_owned()),
@@ -230,7 +233,7 @@ fn lower(text: &str) -> String {
     nfc(&nfc(text).to_lowercase()).into_owned()
 }
 
-/// About how much there is to look at.
+/// The approximate cost of examining a value.
 pub(crate) fn size(value: &Value) -> usize {
     match value {
         Value::String(text) => 1 + text.len(),
@@ -259,7 +262,7 @@ mod tests {
     ) -> bool {
         let op = Op::deserialize(json!(op)).expect(op);
         let comparison = Comparison::read(op, expected, tolerance).expect("a sound comparison");
-        holds(&comparison, quantifier, found, typing, &Budget::new(), &mut Vec::new()).unwrap_or(false)
+        values_satisfy(&comparison, quantifier, found, typing, &Budget::new(), &mut Vec::new()).unwrap_or(false)
     }
 
     /// One value of every type, and one that differs.
@@ -289,8 +292,8 @@ mod tests {
 
     #[test]
     fn every_operator_on_every_type() {
-        // Which of `values()` stand each comparison, in order, `+` or `-`.
-        for (op, expected, stands) in [
+        // `+` for each item of `values()` that satisfies the comparison, else `-`.
+        for (op, expected, expected_results) in [
             ("equals", json!(null), "+---------------"),
             ("equals", json!(true), "-+--------------"),
             ("equals", json!(1.0), "---+------------"),
@@ -324,28 +327,28 @@ mod tests {
             ("phrases", json!({"contains": ["Text"]}), "---------+------"),
             ("phrases", json!({"not_contains": ["text"]}), "+------++-+-----"),
         ] {
-            for (value, stands) in values().iter().zip(stands.chars()) {
-                let held = compare(op, Some(&expected), None, std::slice::from_ref(value), Typing::Typed);
-                assert_eq!(held, stands == '+', "{value} {op} {expected}");
+            for (value, expected_result) in values().iter().zip(expected_results.chars()) {
+                let is_satisfied = compare(op, Some(&expected), None, std::slice::from_ref(value), Typing::Typed);
+                assert_eq!(is_satisfied, expected_result == '+', "{value} {op} {expected}");
             }
         }
-        for (op, stands) in [("exists", "-++++++-+++-++-+"), ("absent", "+------+---+--+-")] {
-            for (value, stands) in values().iter().zip(stands.chars()) {
-                let held = compare(op, None, None, std::slice::from_ref(value), Typing::Typed);
-                assert_eq!(held, stands == '+', "{value} {op}");
+        for (op, expected_results) in [("exists", "-++++++-+++-++-+"), ("absent", "+------+---+--+-")] {
+            for (value, expected_result) in values().iter().zip(expected_results.chars()) {
+                let is_satisfied = compare(op, None, None, std::slice::from_ref(value), Typing::Typed);
+                assert_eq!(is_satisfied, expected_result == '+', "{value} {op}");
             }
         }
-        for (value, stands) in values().iter().zip("---++-----------".chars()) {
-            let held =
+        for (value, expected_result) in values().iter().zip("---++-----------".chars()) {
+            let is_satisfied =
                 compare("approx", Some(&json!(1.05)), Some(&json!(0.05)), std::slice::from_ref(value), Typing::Typed);
-            assert_eq!(held, stands == '+', "{value} approx");
+            assert_eq!(is_satisfied, expected_result == '+', "{value} approx");
         }
     }
 
     /// `all`, `any` and `first` of each list of values, in this order, `+` or `-`.
     #[test]
     fn quantifiers_of_every_operator() {
-        for (op, expected, found, held) in [
+        for (op, expected, found, is_satisfied) in [
             ("equals", json!("a"), json!([]), "---"),
             ("equals", json!("a"), json!(["a"]), "+++"),
             ("equals", json!("a"), json!(["a", "a"]), "+++"),
@@ -387,9 +390,9 @@ mod tests {
             ("phrases", json!({"numbers": ["608 555 0142"]}), json!(["608-555-0142, or 900-555-0169"]), "---"),
             ("phrases", json!({"numbers": []}), json!(["555-0169"]), "---"),
         ] {
-            check_quantifiers((op, Some(&expected)), &found, held);
+            check_quantifiers((op, Some(&expected)), &found, is_satisfied);
         }
-        for (op, found, held) in [
+        for (op, found, is_satisfied) in [
             ("exists", json!([]), "---"),
             ("exists", json!(["a", ""]), "-++"),
             ("exists", json!([null]), "---"),
@@ -398,21 +401,23 @@ mod tests {
             ("absent", json!(["", "a"]), "-++"),
             ("absent", json!(["a"]), "---"),
         ] {
-            check_quantifiers((op, None), &found, held);
+            check_quantifiers((op, None), &found, is_satisfied);
         }
     }
 
-    fn check_quantifiers((op, expected): (&str, Option<&Value>), found: &Value, held: &str) {
+    fn check_quantifiers((op, expected): (&str, Option<&Value>), found: &Value, is_satisfied: &str) {
         let values = found.as_array().expect("values");
-        for (quantifier, held) in [Quantifier::All, Quantifier::Any, Quantifier::First].into_iter().zip(held.chars()) {
-            let holds = quantified(quantifier, (op, expected, None), values, Typing::Typed);
-            assert_eq!(holds, held == '+', "{found} {op} {expected:?} {quantifier:?}");
+        for (quantifier, is_satisfied) in
+            [Quantifier::All, Quantifier::Any, Quantifier::First].into_iter().zip(is_satisfied.chars())
+        {
+            let values_satisfy = quantified(quantifier, (op, expected, None), values, Typing::Typed);
+            assert_eq!(values_satisfy, is_satisfied == '+', "{found} {op} {expected:?} {quantifier:?}");
         }
     }
 
     #[test]
     fn untyped_text_may_be_a_number() {
-        for (op, expected, text, held) in [
+        for (op, expected, text, is_satisfied) in [
             ("equals", json!(5), "5.0", true),
             ("equals", json!("5"), "5.0", false),
             ("equals", json!(5), "5 mg", false),
@@ -424,14 +429,14 @@ mod tests {
         ] {
             assert_eq!(
                 compare(op, Some(&expected), None, &[json!(text)], Typing::Untyped),
-                held,
+                is_satisfied,
                 "{text} {op} {expected}"
             );
         }
     }
 
     #[test]
-    fn text_is_compared_in_one_form() {
+    fn text_is_compared_in_nfc() {
         assert!(compare("equals", Some(&json!("Mu\u{308}ller")), None, &[json!("Müller")], Typing::Typed));
         assert!(compare("contains", Some(&json!("u\u{308}")), None, &[json!("Müller")], Typing::Typed));
         assert!(compare("equals_ignore_case", Some(&json!("MÜLLER")), None, &[json!("mu\u{308}ller")], Typing::Typed));
@@ -439,9 +444,12 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_that_is_spent_is_a_fault() {
+    fn a_spent_budget_is_an_error() {
         let found = [json!("x".repeat(1000))];
         let budget = Budget::of(10);
-        assert!(holds(&Comparison::Exists, Quantifier::All, &found, Typing::Typed, &budget, &mut Vec::new()).is_err());
+        assert!(
+            values_satisfy(&Comparison::Exists, Quantifier::All, &found, Typing::Typed, &budget, &mut Vec::new())
+                .is_err()
+        );
     }
 }

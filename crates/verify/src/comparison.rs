@@ -1,4 +1,4 @@
-//! `op`, `expected` and `tolerance`: how the value at a path is compared.
+//! `op`, `expected` and `tolerance`: the comparison of a field assertion.
 
 use model::FieldErrors;
 use model::template::is_template;
@@ -55,10 +55,10 @@ impl Op {
     }
 }
 
-/// An operator with operands of the shape that it needs.
+/// An operator with its validated operands.
 #[derive(Clone, Debug)]
 pub enum Comparison<'a> {
-    /// `null` equals null and nothing there.
+    /// `null` equals null and a missing value.
     Equals(&'a Value),
     NotEquals(&'a Value),
     EqualsIgnoreCase(&'a str),
@@ -72,31 +72,31 @@ pub enum Comparison<'a> {
     Gte(&'a Value),
     Lt(&'a Value),
     Lte(&'a Value),
-    /// Both bounds belong to the range.
+    /// Both bounds are inclusive.
     Between {
         low: &'a Value,
         high: &'a Value,
     },
-    /// A number, or a template that will be one.
+    /// `expected` is a number, or a template for one.
     Approx {
         expected: &'a Value,
         tolerance: &'a Number,
     },
     Date(&'a str),
-    /// Rules for a text that people read.
+    /// Rules for natural-language text.
     Phrases(Box<TextRules>),
 }
 
 impl<'a> Comparison<'a> {
-    /// The fault is under `expected` or `tolerance`. A missing `expected` is not `null`.
+    /// Errors are under `expected` or `tolerance`. A missing `expected` is not the same as `null`.
     pub(crate) fn read(op: Op, expected: Option<&'a Value>, tolerance: Option<&'a Value>) -> Result<Self, FieldErrors> {
-        let tolerance = read_tolerance(op, tolerance).map_err(|fault| FieldErrors::one("tolerance", fault))?;
+        let tolerance = read_tolerance(op, tolerance).map_err(|error| FieldErrors::one("tolerance", error))?;
         let comparison = match (expected, tolerance) {
             (None, _) => Self::without_operand(op),
             (Some(expected), Some(tolerance)) => number(expected).map(|expected| Self::Approx { expected, tolerance }),
             (Some(expected), None) => Self::with_operand(op, expected),
         };
-        comparison.map_err(|fault| FieldErrors::one("expected", fault))
+        comparison.map_err(|error| FieldErrors::one("expected", error))
     }
 
     fn without_operand(op: Op) -> Result<Self, String> {
@@ -116,7 +116,7 @@ impl<'a> Comparison<'a> {
             Op::Contains => containable(expected).map(Self::Contains),
             Op::Matches => text(expected).and_then(Authored::read).map(Self::Matches),
             Op::OneOf => choices(expected).map(Self::OneOf),
-            Op::Exists | Op::Absent => Err("is not taken by `exists` and `absent`".to_owned()),
+            Op::Exists | Op::Absent => Err("cannot be combined with `exists` or `absent`".to_owned()),
             Op::Gt => bound(expected).map(Self::Gt),
             Op::Gte => bound(expected).map(Self::Gte),
             Op::Lt => bound(expected).map(Self::Lt),
@@ -139,30 +139,30 @@ impl Notation for Pattern {
     fn read(text: &str) -> Result<Self, String> {
         const LARGEST_COMPILED_BYTES: usize = 1 << 20;
         RegexBuilder::new(text).size_limit(LARGEST_COMPILED_BYTES).build().map(Self).map_err(|error| match error {
-            regex::Error::CompiledTooBig(_) => "is too large a regular expression once compiled".to_owned(),
-            error => format!("is not a regular expression: {}", last_line(&error.to_string())),
+            regex::Error::CompiledTooBig(_) => "is a regular expression that is too large when compiled".to_owned(),
+            error => format!("is not a valid regular expression: {}", last_line(&error.to_string())),
         })
     }
 }
 
-/// The regex crate draws the pattern above its explanation.
+/// The regex crate prints the pattern above its explanation.
 fn last_line(message: &str) -> &str {
     let line = message.lines().last().unwrap_or(message);
     line.strip_prefix("error: ").unwrap_or(line)
 }
 
-/// Given for `approx`, and for no other.
+/// The tolerance is required by `approx`, and an error for other operators.
 fn read_tolerance(op: Op, tolerance: Option<&Value>) -> Result<Option<&Number>, String> {
     match (op, tolerance) {
         (Op::Approx, Some(Value::Number(tolerance))) if !tolerance.to_string().starts_with('-') => Ok(Some(tolerance)),
         (Op::Approx, Some(_)) => Err("must be a number from 0".to_owned()),
-        (Op::Approx, None) => Err("is required by `approx`".to_owned()),
-        (_, Some(_)) => Err("is taken by `approx` only".to_owned()),
+        (Op::Approx, None) => Err("is required for `approx`".to_owned()),
+        (_, Some(_)) => Err("can be used with `approx` only".to_owned()),
         (_, None) => Ok(None),
     }
 }
 
-fn holds_template(value: &Value) -> bool {
+fn is_template_value(value: &Value) -> bool {
     value.as_str().is_some_and(is_template)
 }
 
@@ -171,13 +171,15 @@ fn text(expected: &Value) -> Result<&str, String> {
 }
 
 fn number(expected: &Value) -> Result<&Value, String> {
-    if expected.is_number() || holds_template(expected) { Ok(expected) } else { Err("must be a number".to_owned()) }
+    if expected.is_number() || is_template_value(expected) { Ok(expected) } else { Err("must be a number".to_owned()) }
 }
 
 fn containable(expected: &Value) -> Result<&Value, String> {
     match expected {
-        Value::Null => Err("must not be null: what is contained is a text or an element".to_owned()),
-        Value::String(text) if text.is_empty() => Err("must not be empty: every text contains that".to_owned()),
+        Value::Null => Err("must not be null: give a text or an element".to_owned()),
+        Value::String(text) if text.is_empty() => {
+            Err("must not be empty: every text contains the empty text".to_owned())
+        }
         expected => Ok(expected),
     }
 }
@@ -203,10 +205,10 @@ fn bounds(expected: &Value) -> Result<(&Value, &Value), String> {
     };
     let (low, high) = (bound(low)?, bound(high)?);
     let is_mixed = low.is_number() != high.is_number();
-    if is_mixed && !holds_template(low) && !holds_template(high) {
+    if is_mixed && !is_template_value(low) && !is_template_value(high) {
         return Err("must be [low, high], both numbers or both strings".to_owned());
     }
-    // Rounding to a float keeps the order, so what looks reversed is reversed.
+    // Rounding to a float keeps the order, so reversed floats are reversed decimals.
     if let (Some(low), Some(high)) = (low.as_f64(), high.as_f64())
         && low > high
     {
@@ -231,23 +233,23 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Reads `{op, expected, tolerance}`; the fault is `(member, part of the message)`.
-    fn check(spec: &Value, fault: Option<(&str, &str)>) {
+    /// Reads `{op, expected, tolerance}`. The expected error is `(member, part of the message)`.
+    fn check(spec: &Value, expected_error: Option<(&str, &str)>) {
         let op = spec.get("op").map_or(Op::Equals, |op| Op::deserialize(op).expect("a known op"));
         let read = Comparison::read(op, spec.get("expected"), spec.get("tolerance"));
-        match (read, fault) {
+        match (read, expected_error) {
             (Ok(_), None) => {}
-            (Err(errors), Some((member, said))) => {
+            (Err(errors), Some((member, expected_text))) => {
                 let found: Vec<_> = errors.iter().map(|(path, messages)| (path, messages.concat())).collect();
                 assert_eq!(found.len(), 1, "{spec}: {errors}");
-                assert!(found[0].0 == member && found[0].1.contains(said), "{spec}: {errors}");
+                assert!(found[0].0 == member && found[0].1.contains(expected_text), "{spec}: {errors}");
             }
-            (read, fault) => panic!("{spec}: {read:?}, not {fault:?}"),
+            (read, expected_error) => panic!("{spec}: {read:?}, not {expected_error:?}"),
         }
     }
 
     #[test]
-    fn operands_have_the_shape_of_their_operator() {
+    fn valid_operands() {
         for spec in [
             json!({"expected": null}),
             json!({"expected": {"any": ["json"]}}),
@@ -278,8 +280,8 @@ mod tests {
     }
 
     #[test]
-    fn other_operands_are_faults() {
-        for (spec, fault) in [
+    fn invalid_operands() {
+        for (spec, error) in [
             (json!({}), ("expected", "use null")),
             (json!({"op": "not_equals"}), ("expected", "use null")),
             (json!({"op": "contains"}), ("expected", "required")),
@@ -289,8 +291,8 @@ mod tests {
             (json!({"op": "one_of", "expected": []}), ("expected", "list")),
             (json!({"op": "one_of", "expected": "a"}), ("expected", "list")),
             (json!({"op": "one_of", "expected": vec![0; 201]}), ("expected", "at most 200")),
-            (json!({"op": "exists", "expected": true}), ("expected", "not taken")),
-            (json!({"op": "absent", "expected": null}), ("expected", "not taken")),
+            (json!({"op": "exists", "expected": true}), ("expected", "cannot be combined")),
+            (json!({"op": "absent", "expected": null}), ("expected", "cannot be combined")),
             (json!({"op": "gt", "expected": null}), ("expected", "number or a string")),
             (json!({"op": "lt", "expected": [1]}), ("expected", "number or a string")),
             (json!({"op": "gte", "expected": ""}), ("expected", "number or a string")),
@@ -307,27 +309,27 @@ mod tests {
             (json!({"op": "date", "expected": 2026}), ("expected", "string")),
             (json!({"op": "phrases"}), ("expected", "required")),
             (json!({"op": "phrases", "expected": "call"}), ("expected", "object of `contains`")),
-            (json!({"op": "phrases", "expected": {}}), ("expected", "says nothing")),
+            (json!({"op": "phrases", "expected": {}}), ("expected", "asserts nothing")),
             (json!({"op": "phrases", "expected": {"contain": ["x"]}}), ("expected", "contain")),
             (json!({"op": "phrases", "expected": {"contains": ["?"]}}), ("expected", "letter")),
             (json!({"op": "phrases", "expected": {"numbers": ["Ann"]}}), ("expected", "phone number")),
         ] {
-            check(&spec, Some(fault));
+            check(&spec, Some(error));
         }
     }
 
     #[test]
-    fn faulty_patterns_say_why() {
-        for (expected, said) in [
+    fn invalid_patterns() {
+        for (expected, expected_text) in [
             (json!("("), "unclosed group"),
             (json!(""), "empty"),
             (json!(1), "string"),
             (json!("(?=x)"), "look-around"),
             (json!("(\\w{200}){200}"), "too large"),
-            (json!("(".repeat(900)), "not a regular"),
+            (json!("(".repeat(900)), "not a valid regular"),
             (json!("a".repeat(1025)), "at most 1024"),
         ] {
-            check(&json!({"op": "matches", "expected": expected}), Some(("expected", said)));
+            check(&json!({"op": "matches", "expected": expected}), Some(("expected", expected_text)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `count`: how many candidates there must be, as `2` or `{"min": 1, "max": 3}`.
+//! `count`: the required number of candidates, such as `2` or `{"min": 1, "max": 3}`.
 
 use std::fmt;
 
@@ -7,23 +7,23 @@ use serde_json::{Map, Value};
 
 use crate::evidence::object;
 
-/// Both bounds belong to the range. `{"max": 0}` asserts absence.
+/// Both bounds are inclusive. `{"max": 0}` asserts absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
     pub min: u64,
     pub max: Option<u64>,
-    written: Written,
+    written: CountForm,
 }
 
 /// The form that the author chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Written {
+enum CountForm {
     Number,
     Range { has_min: bool },
 }
 
 impl Count {
-    /// A line of evidence: what the author wrote, and how many were found.
+    /// An evidence entry: the count as written, and how many were found.
     pub(crate) fn result(self, found: usize, passed: bool) -> Value {
         object([("expected", self.json()), ("actual", found.into()), ("passed", passed.into())])
     }
@@ -31,8 +31,8 @@ impl Count {
     /// As the author wrote it.
     pub(crate) fn json(self) -> Value {
         match self.written {
-            Written::Number => self.min.into(),
-            Written::Range { has_min } => {
+            CountForm::Number => self.min.into(),
+            CountForm::Range { has_min } => {
                 let min = has_min.then(|| ("min".to_owned(), self.min.into()));
                 let max = self.max.map(|max| ("max".to_owned(), max.into()));
                 Value::Object(min.into_iter().chain(max).collect())
@@ -48,7 +48,7 @@ impl Count {
         match value {
             Value::Object(bounds) => Self::read_bounds(bounds),
             value => whole_number(value)
-                .map(|exactly| Self { min: exactly, max: Some(exactly), written: Written::Number })
+                .map(|exactly| Self { min: exactly, max: Some(exactly), written: CountForm::Number })
                 .ok_or_else(|| "must be a whole number from 0, or an object with `min` and `max`".to_owned()),
         }
     }
@@ -64,14 +64,14 @@ impl Count {
         match (bound("min")?, bound("max")?) {
             (None | Some(0), None) => Err("can never fail: give `max`, or a `min` above 0".to_owned()),
             (Some(min), Some(max)) if min > max => Err(format!("`min` {min} is above `max` {max}")),
-            (min, max) => Ok(Self { min: min.unwrap_or(0), max, written: Written::Range { has_min: min.is_some() } }),
+            (min, max) => Ok(Self { min: min.unwrap_or(0), max, written: CountForm::Range { has_min: min.is_some() } }),
         }
     }
 }
 
 impl Count {
-    /// That so many were found is not what was wanted.
-    pub(crate) fn missed(&self, noun: &str, found: usize) -> String {
+    /// The details when another number was found.
+    pub(crate) fn unmet_details(&self, noun: &str, found: usize) -> String {
         let noun = if self.max.unwrap_or(self.min) == 1 { noun.to_owned() } else { plural(noun) };
         match found {
             0 => format!("expected {self} {noun}, found none"),
@@ -85,7 +85,7 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {}", plural(noun)) }
 }
 
-/// Also of the names of FHIR's resource types.
+/// The plural of a noun. Also works for the names of FHIR resource types.
 fn plural(noun: &str) -> String {
     match noun.strip_suffix('y') {
         Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
@@ -121,13 +121,13 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_was_found_is_told_in_english() {
+    fn details_have_singular_and_plural() {
         let count = |value| Count::read(&value).unwrap();
-        assert_eq!(count(json!(1)).missed("fax", 0), "expected 1 fax, found none");
-        assert_eq!(count(json!(1)).missed("Observation", 3), "expected 1 Observation, found 3");
-        assert_eq!(count(json!({"min": 2})).missed("fax", 1), "expected at least 2 faxes, found 1");
+        assert_eq!(count(json!(1)).unmet_details("fax", 0), "expected 1 fax, found none");
+        assert_eq!(count(json!(1)).unmet_details("Observation", 3), "expected 1 Observation, found 3");
+        assert_eq!(count(json!({"min": 2})).unmet_details("fax", 1), "expected at least 2 faxes, found 1");
         assert_eq!(
-            count(json!({"max": 1})).missed("AllergyIntolerance", 2),
+            count(json!({"max": 1})).unmet_details("AllergyIntolerance", 2),
             "expected at most 1 AllergyIntolerance, found 2"
         );
         assert_eq!(counted(1, "row"), "1 row");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_whole_and_in_order() {
+    fn counts_are_validated() {
         for (value, min, max) in [
             (json!(0), 0, Some(0)),
             (json!(3), 3, Some(3)),
@@ -146,7 +146,7 @@ mod tests {
             let count = Count::read(&value).unwrap();
             assert_eq!((count.min, count.max, count.json()), (min, max, value));
         }
-        for (value, said) in [
+        for (value, expected_text) in [
             (json!(-1), "whole number"),
             (json!(1.5), "whole number"),
             (json!("1"), "whole number"),
@@ -160,7 +160,7 @@ mod tests {
             (json!({"minimum": 1}), "`minimum`"),
         ] {
             let error = Count::read(&value).expect_err(&value.to_string());
-            assert!(error.contains(said), "{value}: {error}");
+            assert!(error.contains(expected_text), "{value}: {error}");
         }
     }
 }

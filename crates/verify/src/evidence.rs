@@ -1,6 +1,6 @@
-//! What checks read and what they give: the frozen state, the events, and the outcome.
+//! The input of checks (the frozen state and the events) and their outcome.
 //!
-//! The names below are those that the simulators write; they stand here and nowhere else in this crate.
+//! The names of collections and statuses that simulators write are defined only here.
 
 use model::Timestamp;
 use model::event::{Event, EventType};
@@ -14,25 +14,25 @@ pub(crate) use sims::effects::is_of_scenario;
 pub(crate) use sims::hl7::effects::{is_sent as is_hl7_sent, text as hl7_text};
 
 use crate::budget::Budget;
-use crate::content::Contents;
+use crate::content::FileContents;
 use crate::sandbox_scope::SandboxNames;
 
-/// Everything that an assertion is held against. All of it is data: no text in it is ever read as a pattern, a path or
-/// a template, but for the entity's and the task's values that authored templates name.
+/// Everything that an assertion is evaluated against. All of it is data: no text in it is ever interpreted as a pattern, a
+/// path or a template.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     pub world: &'a World,
-    /// What assertions may call its sandboxes.
+    /// The names by which assertions refer to its sandboxes.
     pub names: &'a SandboxNames,
-    /// Of all sandboxes, in order.
+    /// The events of all sandboxes, in order.
     pub events: &'a [Event],
-    /// What the agent did, in order: [`sims::effects::of_agent`].
+    /// The effects of the agent, in order: [`sims::effects::of_agent`].
     pub effects: &'a [Effect],
-    /// The last entry of the log when the task was completed. Later entries tell of what was settled after that. None for
-    /// results from before there was settling.
+    /// The position of the last log entry when the task was completed. Later entries come from settling. None for results
+    /// of versions that did not settle.
     pub completed_seq: Option<Seq>,
-    /// What files say that is not in their rows.
-    pub contents: &'a Contents,
+    /// The bytes of files that are not stored in their rows.
+    pub contents: &'a FileContents,
     /// For `{{entity.…}}`: `{name, ref, data}`.
     pub entity: Option<&'a Value>,
     /// For `{{task.…}}`.
@@ -45,7 +45,7 @@ pub struct Outcome {
     pub passed: bool,
     /// One sentence for people.
     pub details: String,
-    /// In the shape of the check, bounded.
+    /// The check's own evidence, limited in size.
     pub evidence: Value,
 }
 
@@ -55,28 +55,28 @@ impl Outcome {
     }
 }
 
-/// What an evaluation ends with; a fault is why it could not be brought to its end, and fails the criterion.
-pub type Evaluated = Result<Outcome, String>;
+/// The outcome of an evaluation, or the reason why it could not be completed, which fails the criterion.
+pub type EvaluationResult = Result<Outcome, String>;
 
-/// The evidence, and what may be spent on looking at it.
-pub struct Case<'a> {
-    /// What is scored.
+/// The evidence of one evaluation, and its budget.
+pub struct EvaluationContext<'a> {
+    /// The evidence that is scored.
     pub(crate) evidence: Evidence<'a>,
-    /// The whole playground, where `sandbox` limits what is scored: what the dataset and the scenario gave may be in any
-    /// sandbox.
+    /// The evidence of the whole playground, if `sandbox` limits what is scored. Records of the dataset and the scenario may
+    /// be in any sandbox.
     pub(crate) whole: Evidence<'a>,
     pub(crate) budget: Budget,
 }
 
-/// Files are kept as `{sha256, size, content_type, text?}` by path; `text` is the content, or what was read from it. Without
-/// it the bytes are elsewhere, by their hash.
+/// Files are stored as `{sha256, size, content_type, text?}` by path; `text` is the content, or the text extracted from it.
+/// Without `text`, the bytes are found in the contents by their hash.
 pub(crate) const FILES: &str = "files";
-/// Faxes are kept as `{direction, to_number, status, pages, text?, ocr_status?}`.
+/// Faxes are stored as `{direction, to_number, status, pages, text?, ocr_status?}`.
 pub(crate) const FAXES: &str = "faxes";
-/// A fax counts once it was delivered: not while it is queued, nor after it has failed.
+/// Statuses of delivered faxes. Queued and failed faxes do not count.
 pub(crate) const SENT_FAX: [&str; 1] = ["sent"];
 
-impl<'a> Case<'a> {
+impl<'a> EvaluationContext<'a> {
     pub(crate) fn new(evidence: Evidence<'a>) -> Self {
         Self::scoped(evidence, evidence)
     }
@@ -85,24 +85,24 @@ impl<'a> Case<'a> {
         Self { evidence, whole, budget: Budget::new() }
     }
 
-    /// When the last thing happened: the time that there is without a clock.
+    /// The time of the last event, which stands in for a clock.
     pub(crate) fn now(&self) -> Timestamp {
         let created = self.evidence.world.sandboxes.values().map(|sandbox| sandbox.created_at);
         self.evidence.events.last().map(|event| event.at).into_iter().chain(created).max().unwrap_or(Timestamp(0))
     }
 
-    /// The sandboxes of a kind. That there is none is a fault: nothing can be said about what is not there.
+    /// The sandboxes of a type. Fails if there is none.
     pub(crate) fn sandboxes(&self, kind: SimulatorType) -> Result<Vec<&'a Sandbox>, String> {
         let world = self.evidence.world;
         let found: Vec<&Sandbox> = world.sandboxes.values().filter(|sandbox| sandbox.kind == kind).collect();
         if found.is_empty() {
             return Err(format!("the playground has no {} sandbox", kind.name()));
         }
-        found.iter().try_for_each(|sandbox| check_here(sandbox))?;
+        found.iter().try_for_each(|sandbox| check_is_local(sandbox))?;
         Ok(found)
     }
 
-    /// The events of some types, in order. That no sandbox could have logged them is a fault.
+    /// The events of some types, in order. Fails if there is no sandbox of the type `kind`.
     pub(crate) fn events(&self, kind: SimulatorType, types: &[EventType]) -> Result<Vec<&'a Event>, String> {
         self.sandboxes(kind)?;
         self.budget.spend(self.evidence.events.len())?;
@@ -123,10 +123,10 @@ impl<'a> Case<'a> {
     }
 }
 
-/// What another server answers for is not in the playground, and nothing can be said about it.
-pub(crate) fn check_here(sandbox: &Sandbox) -> Result<(), String> {
+/// Fails if the records are on another server, where checks cannot see them.
+pub(crate) fn check_is_local(sandbox: &Sandbox) -> Result<(), String> {
     match sandbox.config.get("remote").filter(|remote| !remote.is_null()) {
-        Some(_) => Err("the records lie on another server, which no check can see".to_owned()),
+        Some(_) => Err("the records are on another server, which no check can read".to_owned()),
         None => Ok(()),
     }
 }
@@ -135,7 +135,7 @@ pub(crate) fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
     value.get(member).and_then(Value::as_str)
 }
 
-/// An object of evidence, in the order given.
+/// A JSON object with its members in this order.
 pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
     Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>())
 }

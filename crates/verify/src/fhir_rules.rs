@@ -1,12 +1,12 @@
-//! What is true of every FHIR record that counts as a match, beside its fields.
+//! Rules that every FHIR record must meet to count as a match, in addition to its fields.
 //!
-//! A record whose own status takes it back is not a match unless the assertion asks for that status. In what the agent
-//! added or changed, modifier elements that nobody asserts must be without effect, a concept must not have another code
-//! of a system that the assertion asks for, and a code must not contradict its display, nor a unit its code. With `only`
-//! the record has nothing beyond what is asserted.
+//! A record whose status withdraws it is not a match unless the assertion asks for that status. In the elements that the
+//! agent added or changed, modifier elements that are not asserted must have no effect, a concept must not have a second
+//! code of an asserted code system, a display must not contradict its code, and a unit must not contradict its code. With
+//! `only`, the record contains nothing other than the asserted values.
 
 mod codings;
-mod covered;
+mod coverage;
 mod modifiers;
 mod prose;
 mod status;
@@ -21,22 +21,22 @@ use crate::baseline::Baselines;
 use crate::checks::fhir_resource_state::FhirResourceState;
 use crate::closed_world::{ClosedWorld, Coverage};
 use crate::compare::{Typing, is_equal, size};
-use crate::evidence::Case;
-use crate::judge::FieldResult;
+use crate::evidence::EvaluationContext;
+use crate::scoring::FieldResult;
 
 /// The rules for the candidates of one assertion.
 pub(crate) struct FhirRules<'a> {
     check: &'a FhirResourceState,
     query: &'a Query,
     resource_type: ResourceType,
-    case: &'a Case<'a>,
+    context: &'a EvaluationContext<'a>,
     baselines: Baselines,
 }
 
-/// What the rules say about one candidate.
+/// The result of the rules for one candidate.
 #[derive(Debug, Default)]
-pub(crate) struct Ruling {
-    /// The record's own status takes it back.
+pub(crate) struct RuleResult {
+    /// The violation for a status that withdraws the record.
     pub(crate) withdrawn: Option<FieldResult>,
     pub(crate) violations: Vec<FieldResult>,
     /// Whether the agent wrote the record.
@@ -48,28 +48,28 @@ impl<'a> FhirRules<'a> {
         check: &'a FhirResourceState,
         query: &'a Query,
         resource_type: ResourceType,
-        case: &'a Case<'a>,
+        context: &'a EvaluationContext<'a>,
     ) -> Result<Self, String> {
-        Ok(Self { check, query, resource_type, case, baselines: Baselines::new(case)? })
+        Ok(Self { check, query, resource_type, context, baselines: Baselines::new(context)? })
     }
 
-    pub(crate) fn judge(&self, records: &Records, key: &str, resource: &Value) -> Result<Ruling, String> {
-        let Some(structure) = Structure::of(self.resource_type) else { return Ok(Ruling::default()) };
+    pub(crate) fn apply(&self, records: &Records, key: &str, resource: &Value) -> Result<RuleResult, String> {
+        let Some(structure) = Structure::of(self.resource_type) else { return Ok(RuleResult::default()) };
         let is_changed = self.baselines.is_changed(records, self.resource_type.as_str(), key);
         if !is_changed && !status::is_withdrawn(structure, resource) {
-            return Ok(Ruling::default());
+            return Ok(RuleResult::default());
         }
         let baseline = self.baselines.of(records, self.resource_type.as_str(), key);
         let baseline = baseline.as_deref();
-        self.case.budget.spend(2 * size(resource) + baseline.map_or(0, size))?;
-        let coverage = covered::coverage(self.check, self.query, resource, baseline, self.case)?;
+        self.context.budget.spend(2 * size(resource) + baseline.map_or(0, size))?;
+        let coverage = coverage::of(self.check, self.query, resource, baseline, self.context)?;
         let withdrawn = status::withdrawn(structure, resource, &coverage);
         if !is_changed {
-            return Ok(Ruling { withdrawn, violations: Vec::new(), is_changed });
+            return Ok(RuleResult { withdrawn, violations: Vec::new(), is_changed });
         }
         let mut violations = modifiers::violations(structure, resource, baseline, &coverage);
-        let mut codings = codings::Codings::new(&coverage, &self.check.equivalents, records, self.case);
-        each_changed(resource, baseline, "", &mut |object, path| codings.look(object, path))?;
+        let mut codings = codings::Codings::new(&coverage, &self.check.equivalents, records, self.context);
+        each_changed(resource, baseline, "", &mut |object, path| codings.check(object, path))?;
         violations.extend(codings.violations);
         each_changed(resource, baseline, "", &mut |object, path| {
             violations.extend(units::contradiction(object, path));
@@ -79,7 +79,7 @@ impl<'a> FhirRules<'a> {
         if self.check.only {
             violations.extend(self.extras(records, resource, baseline, &coverage)?);
         }
-        Ok(Ruling { withdrawn, violations, is_changed })
+        Ok(RuleResult { withdrawn, violations, is_changed })
     }
 
     fn extras(
@@ -90,21 +90,21 @@ impl<'a> FhirRules<'a> {
         coverage: &Coverage,
     ) -> Result<Vec<FieldResult>, String> {
         let allows = |object: &Value, key: &str, value: &Value| {
-            // Contained resources are content like any other.
+            // Only the record itself has built-in elements. Contained resources have not.
             let is_record = std::iter::once(resource).chain(baseline).any(|record| std::ptr::eq(record, object));
-            (is_record && covered::is_built_in(object, key, value, baseline, records))
-                || covered::is_companion(object, key, value, coverage, records)
+            (is_record && coverage::is_built_in(object, key, value, baseline, records))
+                || coverage::is_companion(object, key, value, coverage, records)
         };
-        ClosedWorld { coverage, baseline, allows: &allows }.violations(resource, &self.case.budget)
+        ClosedWorld { coverage, baseline, allows: &allows }.violations(resource, &self.context.budget)
     }
 }
 
-/// Calls `look` for every object that differs from the baseline, with its path.
+/// Calls `visit` for every object that differs from the baseline, with its path.
 fn each_changed(
     value: &Value,
     baseline: Option<&Value>,
     path: &str,
-    look: &mut dyn FnMut(&Value, &str) -> Result<(), String>,
+    visit: &mut dyn FnMut(&Value, &str) -> Result<(), String>,
 ) -> Result<(), String> {
     if baseline.is_some_and(|baseline| is_equal(value, baseline, Typing::Typed)) {
         return Ok(());
@@ -112,14 +112,14 @@ fn each_changed(
     let inner = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     match value {
         Value::Object(members) => {
-            look(value, path)?;
+            visit(value, path)?;
             for (key, member) in members {
-                each_changed(member, baseline.and_then(|baseline| baseline.get(key)), &inner(key), look)?;
+                each_changed(member, baseline.and_then(|baseline| baseline.get(key)), &inner(key), visit)?;
             }
         }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                each_changed(item, counterpart(item, index, baseline), &inner(&index.to_string()), look)?;
+                each_changed(item, counterpart(item, index, baseline), &inner(&index.to_string()), visit)?;
             }
         }
         _ => {}
@@ -127,7 +127,7 @@ fn each_changed(
     Ok(())
 }
 
-/// What an item of a list was before: an equal item wherever it is, else the one at its place.
+/// The earlier version of a list item: an equal item at any index, else the item at the same index.
 fn counterpart<'b>(item: &Value, index: usize, baseline: Option<&'b Value>) -> Option<&'b Value> {
     match baseline? {
         Value::Array(before) => {

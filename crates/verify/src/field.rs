@@ -1,4 +1,4 @@
-//! One item of `fields[]`: the value at a path, compared.
+//! One item of `fields[]`: a path and a comparison.
 
 use model::{FieldErrors, patch};
 use serde::Deserialize;
@@ -9,20 +9,20 @@ use crate::comparison::{Comparison, Op};
 use crate::limits::LONGEST_LIST;
 use crate::quantifier::Quantifier;
 
-/// `{path, expected}`, `{path, op, expected}` or `{path, op}`, perhaps with a `quantifier`, in the path notation of what
-/// is read.
+/// `{path, expected}`, `{path, op, expected}` or `{path, op}`, optionally with a `quantifier`. `P` is the path notation of
+/// the document.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, bound = "P: Notation")]
 pub struct FieldAssertion<P> {
     pub path: Authored<P>,
     #[serde(default)]
     pub op: Op,
-    /// `Some(null)` asserts absence; `None` was not written.
+    /// `Some(null)` asserts absence. `None` means that the member is missing.
     #[serde(default, deserialize_with = "patch::value")]
     pub expected: Option<Value>,
     #[serde(default, deserialize_with = "patch::value")]
     pub tolerance: Option<Value>,
-    /// How many of several values must satisfy the comparison; without it the default of the notation.
+    /// How many of several values must satisfy the comparison. The default depends on the notation.
     #[serde(default)]
     pub quantifier: Option<Quantifier>,
 }
@@ -44,7 +44,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn null_is_not_missing_and_decimals_keep_their_digits() {
+    fn null_differs_from_missing_and_decimals_keep_their_digits() {
         let field = |spec: &Value| FieldAssertion::<JsonPath>::deserialize(spec).expect("a field");
         assert_eq!(field(&json!({"path": "status"})).expected, None);
         assert_eq!(field(&json!({"path": "status", "expected": null})).expected, Some(Value::Null));

@@ -1,5 +1,4 @@
-//! What a criterion asserts: authored JSON becomes a typed assertion here, or a list of what is wrong with it; and what
-//! it scores against the state and events that a run left.
+//! Parses the assertions of criteria from authored JSON, and scores them against the state and events of a finished run.
 //! Pure: no I/O, no clock, no randomness.
 
 pub mod authored;
@@ -22,8 +21,6 @@ pub mod evidence;
 mod fhir_rules;
 pub mod field;
 pub mod glob;
-mod impossible;
-mod judge;
 mod limits;
 pub mod manual;
 pub mod matching;
@@ -39,9 +36,11 @@ pub mod recipient;
 pub mod sandbox_scope;
 pub mod schema;
 mod scored_at;
-mod spoken;
+mod scoring;
+mod searchable_text;
 #[cfg(test)]
 mod testing;
+mod unmatchable;
 mod wording;
 mod x12_refusals;
 
@@ -50,30 +49,30 @@ use model::reading;
 use model::template::{self, Bindings, Root};
 use serde_json::Value;
 
-pub use checks::{Assertion, Check, CheckInfo, Reads, catalogue};
-pub use content::{Contents, NO_CONTENTS, Wanted};
+pub use checks::{Assertion, Check, CheckInfo, ReadSimulators, catalog};
+pub use content::{FileContents, NO_FILE_CONTENTS, WantedFiles};
 pub use evidence::{Evidence, Outcome};
-pub use impossible::{Impossible, impossible};
 pub use scored_at::ScoredAt;
+pub use unmatchable::{UnmatchablePart, unmatchable_parts};
 
-use evidence::{Case, object};
+use evidence::{EvaluationContext, object};
 
-/// Deeper than any clinical document, shallow enough for every recursion over the assertion.
-const DEEPEST: usize = 64;
+/// Allows every clinical document, and keeps recursion over an assertion within the stack.
+const MAX_DEPTH: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parsed {
     Known(Box<Assertion>),
-    /// Stored all the same; fails as unsupported when it is scored.
+    /// No check has this name. The assertion is stored, and fails as unsupported when it is scored.
     Unknown {
         name: String,
     },
 }
 
-/// Reads an author's assertion. Faults are named by dotted path and collected, so that one save shows them all.
+/// Parses an author's assertion. Collects all errors, each with its dotted path, so that one save reports them together.
 pub fn parse(assertion: &Value) -> Result<Parsed, FieldErrors> {
-    if is_deeper(assertion, DEEPEST) {
-        return Err(FieldErrors::one("", format!("must not be nested deeper than {DEEPEST} levels")));
+    if is_deeper(assertion, MAX_DEPTH) {
+        return Err(FieldErrors::one("", format!("must not be nested deeper than {MAX_DEPTH} levels")));
     }
     let (name, mut specification) = reading::split_tag(assertion, "assert")?;
     if name.trim().is_empty() {
@@ -86,87 +85,88 @@ pub fn parse(assertion: &Value) -> Result<Parsed, FieldErrors> {
     };
 
     let mut errors = scored_at.err().unwrap_or_default();
-    sandbox.err().into_iter().for_each(|faults| errors.merge(faults));
+    errors.merge(sandbox.err().unwrap_or_default());
     template::check(assertion, &[Root::Entity, Root::Task], &mut errors);
     match read {
         Ok(assertion) => errors.into_result().map(|()| Parsed::Known(Box::new(assertion))),
-        Err(faults) => {
-            errors.merge(faults);
+        Err(field_errors) => {
+            errors.merge(field_errors);
             Err(errors)
         }
     }
 }
 
-/// Scores one assertion. Whatever keeps it from being evaluated to its end fails it, with the reason in `details`.
+/// Scores one assertion. An assertion that cannot be evaluated completely fails, with the reason in `details`.
 pub fn evaluate(assertion: &Value, evidence: &Evidence<'_>) -> Outcome {
-    let is_deep = is_deeper(assertion, DEEPEST);
-    // Which of several faults comes first must not depend on the order of members.
+    let is_deep = is_deeper(assertion, MAX_DEPTH);
+    // Sorts the members, so that the first of several errors does not depend on their order.
     let assertion = if is_deep { assertion.clone() } else { bounds::sorted(assertion) };
-    let evaluated = bound(&assertion, evidence).and_then(|(bound, check)| {
+    let evaluated = bind_and_parse(&assertion, evidence).and_then(|(bound, check)| {
         scored_at::with_state(&assertion, evidence, |evidence| {
-            sandbox_scope::within(&bound, evidence, |case| check.evaluate(case))
+            sandbox_scope::within(&bound, evidence, |context| check.evaluate(context))
         })
     });
     evaluated.unwrap_or_else(|reason| Outcome::failed(bounds::short(&reason), object([])))
 }
 
-/// The assertion with its templates filled in; as it is, where that is impossible.
-pub fn filled(assertion: &Value, bindings: &Bindings<'_>) -> Value {
-    if is_deeper(assertion, DEEPEST) {
+/// Fills in the templates of an assertion. Returns it unchanged if a template has no value.
+pub fn fill_templates(assertion: &Value, bindings: &Bindings<'_>) -> Value {
+    if is_deeper(assertion, MAX_DEPTH) {
         return assertion.clone();
     }
-    let members = known(assertion).map_or(&[][..], |check| check.info().members);
-    bind::bind(assertion, members, bindings).unwrap_or_else(|_| assertion.clone())
+    let parameters = parse_known(assertion).map_or(&[][..], |check| check.info().parameters);
+    bind::bind(assertion, parameters, bindings).unwrap_or_else(|_| assertion.clone())
 }
 
-/// The rows of the files whose bytes an assertion reads and that the rows do not have, by hash: whoever evaluates it must
-/// bring these as the evidence's contents. What is left out is too large, and fails what asks for it.
-pub fn wanted_files(assertion: &Value, evidence: &Evidence<'_>) -> Wanted {
-    if is_deeper(assertion, DEEPEST) {
-        return Wanted::new();
+/// The rows of the files whose bytes an assertion reads and that are not stored in their rows, by hash. The caller of
+/// [`evaluate`] provides these bytes as [`Evidence::contents`]. Files beyond the size limit are left out, and fail the
+/// assertions that read them.
+pub fn wanted_files(assertion: &Value, evidence: &Evidence<'_>) -> WantedFiles {
+    if is_deeper(assertion, MAX_DEPTH) {
+        return WantedFiles::new();
     }
-    let Ok((bound, check)) = bound(&bounds::sorted(assertion), evidence) else { return Wanted::new() };
-    let wanted = |case: &Case<'_>| check.wanted_files(case);
+    let Ok((bound, check)) = bind_and_parse(&bounds::sorted(assertion), evidence) else { return WantedFiles::new() };
+    let wanted = |context: &EvaluationContext<'_>| check.wanted_files(context);
     let found = scored_at::with_state(assertion, evidence, |evidence| sandbox_scope::within(&bound, evidence, wanted));
     found.unwrap_or_default()
 }
 
-/// The check that reads the sandboxes of a channel of effects, such as `fhir`.
+/// The check that reads the sandboxes of an effect channel, such as `fhir`.
 pub fn check_of_channel(channel: &str) -> Option<&'static CheckInfo> {
     let simulator = sims::catalog().iter().find(|info| info.effects.channel == channel)?.kind;
-    catalogue().iter().find(|check| check.reads == Reads::Type(simulator))
+    catalog().iter().find(|check| check.reads == ReadSimulators::Type(simulator))
 }
 
-/// Whether an agent that does nothing passes an assertion: forbidden phrases, absence, no side effects, budgets. What no
-/// check takes is failed by everyone, and so is no guard.
+/// Whether an agent that does nothing passes an assertion: forbidden phrases, absence, no side effects, budgets. An
+/// assertion that no check can read always fails, so it is not a guard.
 pub fn is_guard(assertion: &Value) -> bool {
-    !is_deeper(assertion, DEEPEST) && known(assertion).is_ok_and(|assertion| assertion.is_guard())
+    !is_deeper(assertion, MAX_DEPTH) && parse_known(assertion).is_ok_and(|assertion| assertion.is_guard())
 }
 
 /// The documents that could not be read because the server has no OCR, if their text decides the outcome. A task with such a
-/// criterion cannot be scored: a missing program on the server must not decide a score.
+/// criterion cannot be scored, because a score must not depend on the programs that are installed on the server.
 pub fn undecided_documents(assertion: &Value, evidence: &Evidence<'_>) -> Vec<String> {
-    if is_deeper(assertion, DEEPEST) {
+    if is_deeper(assertion, MAX_DEPTH) {
         return Vec::new();
     }
-    let Ok((bound, check)) = bound(&bounds::sorted(assertion), evidence) else { return Vec::new() };
-    sandbox_scope::within(&bound, evidence, |case| check.undecided_documents(case)).unwrap_or_default()
+    let Ok((bound, check)) = bind_and_parse(&bounds::sorted(assertion), evidence) else { return Vec::new() };
+    sandbox_scope::within(&bound, evidence, |context| check.undecided_documents(context)).unwrap_or_default()
 }
 
-/// The assertion with its templates filled in, and its check.
-fn bound(assertion: &Value, evidence: &Evidence<'_>) -> Result<(Value, Assertion), String> {
-    let read = |assertion: &Value| known(assertion).map_err(|error| format!("unsupported assertion: {error}"));
+/// Fills in the templates of an assertion, and parses the result.
+fn bind_and_parse(assertion: &Value, evidence: &Evidence<'_>) -> Result<(Value, Assertion), String> {
+    let read = |assertion: &Value| parse_known(assertion).map_err(|error| format!("unsupported assertion: {error}"));
     let bindings = Bindings { entity: evidence.entity, task: evidence.task };
-    let bound = bind::bind(assertion, read(assertion)?.info().members, &bindings)?;
+    let bound = bind::bind(assertion, read(assertion)?.info().parameters, &bindings)?;
     let check = read(&bound)?;
     Ok((bound, check))
 }
 
-fn known(assertion: &Value) -> Result<Assertion, String> {
+fn parse_known(assertion: &Value) -> Result<Assertion, String> {
     match parse(assertion) {
         Ok(Parsed::Known(assertion)) => Ok(*assertion),
         Ok(Parsed::Unknown { name }) => Err(format!("there is no check `{}`", bounds::short(&name))),
-        Err(faults) => Err(model::reading::shortened(&faults.to_string(), 1_000)),
+        Err(errors) => Err(reading::shortened(&errors.to_string(), 1_000)),
     }
 }
 
@@ -185,7 +185,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_check_is_chosen_by_name() {
+    fn assert_names_the_check() {
         for (assertion, key) in [
             (json!(null), ""),
             (json!("fhir-resource-state"), ""),
@@ -205,8 +205,8 @@ mod tests {
     }
 
     #[test]
-    fn every_example_of_the_catalogue_is_a_known_assertion_of_its_name() {
-        for info in catalogue() {
+    fn every_example_parses_as_its_check() {
+        for info in catalog() {
             let example: Value = serde_json::from_str(info.example).expect(info.name);
             let Ok(Parsed::Known(assertion)) = parse(&example) else { panic!("{}: {:?}", info.name, parse(&example)) };
             assert_eq!(assertion.info(), *info);
@@ -220,11 +220,11 @@ mod tests {
             assert!(check_of_channel(info.effects.channel).is_some(), "{}", info.effects.channel);
         }
         assert_eq!(check_of_channel("fhir").map(|check| check.name), Some("fhir-resource-state"));
-        assert_eq!(check_of_channel("telepathy"), None);
+        assert_eq!(check_of_channel("unknown"), None);
     }
 
     #[test]
-    fn guards_are_what_an_idle_agent_passes() {
+    fn assertions_that_an_idle_agent_passes_are_guards() {
         let fields = json!([{"path": "status", "expected": "booked"}]);
         for (assertion, is_guard) in [
             (json!({"assert": "no-side-effects"}), true),
@@ -258,11 +258,11 @@ mod tests {
         }
     }
 
-    /// A typo never passes silently, and no value of a wrong type is taken for a right one.
+    /// Misspelled names and values of a wrong type are errors.
     #[test]
-    fn hostile_variations_of_every_example_are_faults() {
+    fn hostile_variations_of_every_example_are_rejected() {
         let hostile = [json!(-1), json!(1e300), json!(""), json!([[]]), json!({"x": {}}), json!("{{x}}"), nested(100)];
-        for info in catalogue() {
+        for info in catalog() {
             let example: Value = serde_json::from_str(info.example).expect(info.name);
             for key in example.as_object().expect(info.name).keys() {
                 for value in &hostile {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_are_checked_wherever_they_stand() {
+    fn templates_are_checked_at_every_depth() {
         let assertion = json!({
             "assert": "fhir-resource-state",
             "resource_type": "Appointment",
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_different_places_are_shown_together() {
+    fn errors_at_different_paths_are_reported_together() {
         let assertion = json!({
             "assert": "hl7-structural",
             "extra": true,
@@ -318,7 +318,7 @@ mod tests {
                 ("fields.2.expected", "[low, high]"),
                 ("fields.3.path", "is required"),
                 ("fields.4", "must be an object"),
-                ("fields.5.path", "from 1"),
+                ("fields.5.path", "start at 1"),
                 ("fields.6.expected", "use null"),
                 ("match", "one of `first`"),
             ],
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_stay_readable_whatever_the_author_sends() {
+    fn errors_about_long_input_stay_short() {
         let long = "k".repeat(100_000);
         let mut members = serde_json::Map::new();
         members.insert("assert".to_owned(), json!("no-side-effects"));

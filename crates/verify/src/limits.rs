@@ -1,4 +1,4 @@
-//! How much an author may write into one assertion.
+//! Limits on the size of one assertion.
 
 pub(crate) const LONGEST_PATH: usize = 512;
 pub(crate) const LONGEST_PATTERN: usize = 1024;
@@ -9,7 +9,7 @@ pub(crate) fn check_size(size: usize) -> Result<(), String> {
     if size > LONGEST_LIST { Err(format!("must have at most {LONGEST_LIST} items, has {size}")) } else { Ok(()) }
 }
 
-/// Text that means something: not blank, and not endless.
+/// Checks that a text is not blank and not too long.
 pub(crate) fn check_text(text: &str, longest: usize) -> Result<(), String> {
     let characters = text.chars().count();
     if text.trim().is_empty() {

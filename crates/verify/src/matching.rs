@@ -1,4 +1,4 @@
-//! `match`: which of several candidates the fields are held against.
+//! `match`: which of several candidates the fields are compared with.
 
 use serde::Deserialize;
 
@@ -10,12 +10,12 @@ pub enum Match {
     /// The best-scoring one.
     #[default]
     Any,
-    /// Every one; the score is the mean.
+    /// All of them. The score is the mean.
     All,
 }
 
 impl Match {
-    /// The default of checks whose order says which candidate is meant.
+    /// The default of checks whose order identifies the right candidate.
     pub(crate) fn first() -> Self {
         Self::First
     }

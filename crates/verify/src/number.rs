@@ -1,4 +1,4 @@
-//! Decimal numbers of any size, compared exactly by their digits.
+//! Decimal numbers of any size, compared exactly.
 
 use std::cmp::Ordering;
 
@@ -10,11 +10,11 @@ pub(crate) struct Decimal {
     magnitude: i64,
 }
 
-/// More digits than any measurement has, few enough to compare.
+/// Digits and other characters of a number. No measurement has more.
 const LONGEST: usize = 1_000;
 
 impl Decimal {
-    /// Reads `-12.50`, `+3`, `.5`, `1e3`. Nothing else is a number: no spaces, no separators, no `NaN`.
+    /// Parses numbers such as `-12.50`, `+3`, `.5` and `1e3`. Rejects spaces, thousands separators and `NaN`.
     pub(crate) fn read(text: &str) -> Option<Self> {
         if text.len() > LONGEST {
             return None;
@@ -27,8 +27,8 @@ impl Decimal {
             Some((mantissa, exponent)) => (mantissa, read_exponent(exponent)?),
             None => (unsigned, 0),
         };
-        let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let mut digits: Vec<u8> = whole.bytes().chain(part.bytes()).collect();
+        let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let mut digits: Vec<u8> = integer.bytes().chain(fraction.bytes()).collect();
         let ends_in_point = mantissa.ends_with('.');
         if digits.is_empty() || ends_in_point || !digits.iter().all(u8::is_ascii_digit) {
             return None;
@@ -41,7 +41,7 @@ impl Decimal {
         if digits.is_empty() {
             return Some(Self { is_negative: false, digits, magnitude: 0 });
         }
-        let point = i64::try_from(whole.len()).ok()? - i64::try_from(leading).ok()?;
+        let point = i64::try_from(integer.len()).ok()? - i64::try_from(leading).ok()?;
         Some(Self { is_negative, digits, magnitude: exponent.checked_add(point)? })
     }
 }
@@ -75,14 +75,14 @@ impl PartialOrd for Decimal {
     }
 }
 
-/// Whether two numbers are at most so far apart; none when they are too large to tell.
-pub(crate) fn is_near(left: &str, right: &str, tolerance: &str) -> Option<bool> {
-    let [left, right, tolerance] = [small(left)?, small(right)?, small(tolerance)?];
+/// Whether two numbers differ by at most the tolerance. None if they are too large to compare.
+pub(crate) fn is_within_tolerance(left: &str, right: &str, tolerance: &str) -> Option<bool> {
+    let [left, right, tolerance] = [to_exact_decimal(left)?, to_exact_decimal(right)?, to_exact_decimal(tolerance)?];
     Some(left.checked_sub(right)?.abs() <= tolerance)
 }
 
-/// Exactly, or not at all.
-fn small(text: &str) -> Option<rust_decimal::Decimal> {
+/// Converts a number if that is possible without loss.
+fn to_exact_decimal(text: &str) -> Option<rust_decimal::Decimal> {
     let read = if text.contains(['e', 'E']) {
         rust_decimal::Decimal::from_scientific(text).ok()?
     } else {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_their_values() {
+    fn equal_numbers_may_be_written_differently() {
         for (left, right) in [
             ("1", "1.0"),
             ("1", "1e0"),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_in_order() {
+    fn numbers_are_ordered_by_value() {
         let order = ["-1e9", "-20", "-19.5", "-0.5", "0", "0.05", "0.5", "1", "1.05", "1.5", "9", "10", "1e400"];
         for pair in order.windows(2) {
             assert!(read(pair[0]) < read(pair[1]), "{pair:?}");
@@ -127,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_none() {
+    fn other_texts_are_rejected() {
         for text in
             ["", "-", ".", "1.", "e1", "1e", "1e+", "1e99999999999999999999", "NaN", "inf", "1,0", " 1", "0x1", "١"]
         {
             assert_eq!(Decimal::read(text), None, "{text}");
         }
-        assert_eq!(is_near("7.4", "7.5", "0.1"), Some(true));
-        assert_eq!(is_near("7.4", "7.51", "0.1"), Some(false));
-        assert_eq!(is_near("1e300", "1", "1e300"), None);
+        assert_eq!(is_within_tolerance("7.4", "7.5", "0.1"), Some(true));
+        assert_eq!(is_within_tolerance("7.4", "7.51", "0.1"), Some(false));
+        assert_eq!(is_within_tolerance("1e300", "1", "1e300"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Where in a document a value is: one notation per kind of document.
+//! Paths to values in documents, with one notation for each kind of document.
 
 pub mod fhirpath;
 pub mod hl7;
@@ -15,16 +15,16 @@ use model::template::is_template;
 use crate::authored::Notation;
 use crate::limits::{self, LONGEST_LIST, LONGEST_TEXT};
 
-/// A path that is a key of `correlate_by`. Keys are never templates.
+/// Parses a key of `correlate_by` as a path. Keys cannot contain templates.
 pub(crate) fn read_key<P: Notation>(text: &str) -> Result<P, String> {
     limits::check_text(text, P::LONGEST)?;
     if is_template(text) {
-        return Err("a template must not stand in a key".to_owned());
+        return Err("a key must not contain a template".to_owned());
     }
     P::read(text)
 }
 
-/// The values of `correlate_by`, each named by the path that it is under.
+/// Validates the values of `correlate_by`.
 pub(crate) fn check_correlation<K>(
     correlate_by: &BTreeMap<K, String>,
     name: impl Fn(&K) -> String,
@@ -32,27 +32,27 @@ pub(crate) fn check_correlation<K>(
 ) {
     errors.size("correlate_by", correlate_by.len(), LONGEST_LIST);
     for (key, value) in correlate_by {
-        if let Err(fault) = limits::check_text(value, LONGEST_TEXT) {
-            errors.add(format!("correlate_by.{}", name(key)), fault);
+        if let Err(error) = limits::check_text(value, LONGEST_TEXT) {
+            errors.add(format!("correlate_by.{}", name(key)), error);
         }
     }
 }
 
-/// Splits at the first `mark` that no backslash escapes.
-pub(crate) fn split_at_unescaped(text: &str, mark: char) -> Option<(&str, &str)> {
+/// Splits at the first delimiter that is not escaped by a backslash.
+pub(crate) fn split_at_unescaped(text: &str, delimiter: char) -> Option<(&str, &str)> {
     let mut is_escaped = false;
     for (index, c) in text.char_indices() {
         match c {
             _ if is_escaped => is_escaped = false,
             '\\' => is_escaped = true,
-            c if c == mark => return Some((&text[..index], &text[index + c.len_utf8()..])),
+            c if c == delimiter => return Some((&text[..index], &text[index + c.len_utf8()..])),
             _ => {}
         }
     }
     None
 }
 
-/// A backslash stands for the character after it.
+/// Removes the backslashes of escaped characters.
 pub(crate) fn unescaped(text: &str) -> Result<String, String> {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars();

@@ -1,4 +1,4 @@
-//! Phrases that must or must not be said, each a string or a list of alternatives.
+//! Phrases that must or must not occur in a text. Each is a string or a list of alternatives.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use crate::budget::Budget;
 use crate::common_words::{folded, is_common, words};
 use crate::evidence::object;
 use crate::limits::{self, LONGEST_LIST, LONGEST_TEXT};
-use crate::spoken::{Disguised, Said, phone_numbers, spoken_negations};
+use crate::searchable_text::{SearchableDisguisedText, SearchableText, negations, phone_numbers};
 use crate::wording::{self, Wording};
 
-/// Found when one of the alternatives is.
+/// A list of alternatives. The phrase is found if one of them is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phrase {
     pub alternatives: Vec<String>,
@@ -29,7 +29,7 @@ impl Phrase {
         Self::read_up_to(value, LONGEST_TEXT)
     }
 
-    /// Each alternative may have so many characters.
+    /// As `read`, with another limit on the characters of each alternative.
     pub(crate) fn read_up_to(value: Value, longest: usize) -> Result<Self, String> {
         let alternatives = match value {
             Value::String(text) => vec![text],
@@ -54,7 +54,7 @@ impl Phrase {
         }
     }
 
-    fn result(&self, rule: Rule, turn: Option<TurnLabel>) -> PhraseResult {
+    fn result(&self, rule: PhraseRule, turn: Option<TurnLabel>) -> PhraseResult {
         PhraseResult { phrase: self.json(), rule, found: turn.is_some(), is_negated: false, turn, reason: None }
     }
 }
@@ -65,9 +65,9 @@ impl<'de> Deserialize<'de> for Phrase {
     }
 }
 
-/// The parameter that a line of the results is about.
+/// The parameter that a phrase result is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
+enum PhraseRule {
     Contains,
     NotContains,
     Numbers,
@@ -75,11 +75,11 @@ enum Rule {
     Text,
     /// A text that `text` does not list.
     OtherText,
-    /// A text that is not made of the lines of `script`.
+    /// A text that is not a sequence of lines of `script`.
     OtherLine,
 }
 
-impl Rule {
+impl PhraseRule {
     fn name(self) -> &'static str {
         match self {
             Self::Contains => "contains",
@@ -92,12 +92,12 @@ impl Rule {
     }
 }
 
-/// Which text a phrase was found in.
+/// Identifies the text that a phrase was found in.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TurnLabel {
-    /// Its number, or null where there is only one text.
+    /// The number of the text, or null if there is only one.
     pub(crate) turn: Value,
-    /// The call that the number counts in, where there are several.
+    /// The call that the turn belongs to, if there are several.
     pub(crate) call_id: Option<String>,
 }
 
@@ -107,17 +107,17 @@ impl From<Value> for TurnLabel {
     }
 }
 
-/// One line of `phraseResults`.
+/// One entry of `phraseResults`.
 #[derive(Clone, Debug)]
 pub(crate) struct PhraseResult {
     phrase: Value,
-    rule: Rule,
+    rule: PhraseRule,
     found: bool,
-    /// Whether it occurs and is not found because it is negated there.
+    /// Whether it occurs but does not count as found because it is negated.
     is_negated: bool,
-    /// Where it was found first, or where it is negated.
+    /// The first text where it was found, or where it is negated.
     turn: Option<TurnLabel>,
-    /// Why it cannot be told.
+    /// Why it is unknown whether the phrase occurs.
     pub(crate) reason: Option<String>,
 }
 
@@ -131,15 +131,15 @@ impl PhraseResult {
     }
 
     pub(crate) fn is_forbidden(&self) -> bool {
-        !matches!(self.rule, Rule::Contains | Rule::Text)
+        !matches!(self.rule, PhraseRule::Contains | PhraseRule::Text)
     }
 
-    /// It occurs, but negated.
+    /// Marks the phrase as negated.
     fn negated(self) -> Self {
         Self { found: false, is_negated: true, ..self }
     }
 
-    /// It cannot be told.
+    /// Marks the result as unknown.
     pub(crate) fn unknown(self, reason: &str) -> Self {
         Self { reason: Some(reason.to_owned()), ..self }
     }
@@ -168,47 +168,47 @@ impl PhraseResult {
         Value::Object(members)
     }
 
-    /// As a line about a field: `turn` is the number of the value that the path selects.
+    /// An entry about a field: `turn` is the index of the selected value.
     pub(crate) fn json_of_field(&self) -> Value {
-        let mut line = object([("rule", self.rule.name().into())]);
-        if let (Some(line), Value::Object(members)) = (line.as_object_mut(), self.json(None)) {
-            line.extend(members);
+        let mut entry = object([("rule", self.rule.name().into())]);
+        if let (Some(entry), Value::Object(members)) = (entry.as_object_mut(), self.json(None)) {
+            entry.extend(members);
         }
-        line
+        entry
     }
 }
 
-/// What a negation around a required phrase means.
+/// How negation of required phrases is handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Negation {
-    /// Nothing: "do not call" has "call".
+    /// Negation is ignored: "do not call" contains "call".
     #[default]
     Ignore,
     /// A required phrase that is negated anywhere is not found. See [`spoken::Negations`].
     Reject,
 }
 
-/// What is asked of a text. A forbidden phrase is also found when it is written with look-alike characters; a required
-/// one is not: nobody can search for it, and no screen reader reads it.
+/// The rules for a text. Forbidden phrases are also found in look-alike characters. Required phrases are not, because text
+/// in look-alike characters cannot be searched or read aloud by a screen reader.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct PhraseRules<'a> {
     pub(crate) contains: &'a [Phrase],
     pub(crate) not_contains: &'a [Phrase],
-    /// Whether the phrases of `contains` must come in their order.
+    /// Whether the phrases of `contains` must occur in this order.
     pub(crate) in_order: bool,
     pub(crate) negation: Negation,
-    /// The phone numbers that may occur; any without it.
+    /// The phone numbers that may occur. None allows all.
     pub(crate) numbers: Option<&'a [Authored<PhoneNumber>]>,
-    /// The words that may occur besides those of `contains` and common ones; any without it.
+    /// The words that may occur in addition to those of `contains` and common words. None allows all.
     pub(crate) words: Option<&'a [String]>,
-    /// What each text must be, and nothing else.
+    /// The exact wording of each text.
     pub(crate) text: Option<&'a Wording>,
-    /// The lines that each text must be made of.
+    /// The lines that each text must consist of.
     pub(crate) script: Option<&'a [Phrase]>,
 }
 
-/// What the operator `phrases` asks of one text.
+/// The operand of the operator `phrases`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TextRules {
@@ -220,37 +220,37 @@ pub struct TextRules {
     negation: Negation,
     #[serde(default)]
     numbers: Option<Vec<Authored<PhoneNumber>>>,
-    /// The words that may occur besides those of `contains`.
+    /// The words that may occur in addition to those of `contains`.
     #[serde(default)]
     words: Option<Vec<String>>,
-    /// What the whole text must be.
+    /// The exact wording of the whole text.
     #[serde(default)]
     text: Option<Wording>,
 }
 
 impl TextRules {
-    /// The rules, or what is wrong with them.
+    /// Parses and validates the rules.
     pub(crate) fn read(expected: &Value) -> Result<Self, String> {
         const MEMBERS: &str =
             "must be an object of `contains`, `not_contains`, `negation`, `numbers`, `words` and `text`";
-        let rules = Self::deserialize(expected).map_err(|fault| format!("{MEMBERS}: {fault}"))?;
+        let rules = Self::deserialize(expected).map_err(|error| format!("{MEMBERS}: {error}"))?;
         for count in [rules.contains.len(), rules.not_contains.len(), rules.numbers.as_ref().map_or(0, Vec::len)] {
             limits::check_size(count)?;
         }
         check_vocabulary(rules.words.as_deref())?;
         let is_empty = rules.contains.is_empty() && rules.not_contains.is_empty();
         if is_empty && rules.numbers.is_none() && rules.words.is_none() && rules.text.is_none() {
-            return Err("says nothing: give `contains`, `not_contains`, `numbers`, `words` or `text`".to_owned());
+            return Err("asserts nothing: give `contains`, `not_contains`, `numbers`, `words` or `text`".to_owned());
         }
         Ok(rules)
     }
 
-    /// Whether a text that is not there satisfies them.
-    pub(crate) fn allow_nothing(&self) -> bool {
+    /// Whether a missing text satisfies the rules.
+    pub(crate) fn allow_missing_text(&self) -> bool {
         self.contains.is_empty() && self.text.is_none()
     }
 
-    /// The lines that fail; none when the text satisfies the rules.
+    /// The phrase results that fail. Empty if the text satisfies the rules.
     pub(crate) fn failures(&self, index: usize, text: &str, budget: &Budget) -> Result<Vec<PhraseResult>, String> {
         let transcript = Transcript::new([(Value::from(index), text)], budget)?;
         let Self { contains, not_contains, negation, numbers, words, text } = self;
@@ -263,13 +263,13 @@ impl TextRules {
             text: text.as_ref(),
             ..PhraseRules::default()
         };
-        let mut results = transcript.hold(rules, budget)?;
+        let mut results = transcript.evaluate(rules, budget)?;
         results.retain(|result| !result.passed());
         Ok(results)
     }
 }
 
-/// What is searched for phrases: texts in order, each with what `turn` says when a phrase is found there.
+/// The texts that are searched for phrases, in order.
 pub(crate) struct Transcript<'t> {
     turns: Vec<Turn<'t>>,
 }
@@ -277,7 +277,7 @@ pub(crate) struct Transcript<'t> {
 struct Turn<'t> {
     label: TurnLabel,
     text: &'t str,
-    said: Said,
+    searchable: SearchableText,
 }
 
 impl<'t> Transcript<'t> {
@@ -285,34 +285,16 @@ impl<'t> Transcript<'t> {
         turns: impl IntoIterator<Item = (impl Into<TurnLabel>, &'t str)>,
         budget: &Budget,
     ) -> Result<Self, String> {
-        let turns = turns
-            .into_iter()
-            .map(|(label, text)| Ok(Turn { label: label.into(), text, said: Said::new(text, budget)? }));
+        let turns = turns.into_iter().map(|(label, text)| {
+            Ok(Turn { label: label.into(), text, searchable: SearchableText::new(text, budget)? })
+        });
         turns.collect::<Result<_, String>>().map(|turns| Self { turns })
     }
 
-    pub(crate) fn hold(&self, rules: PhraseRules<'_>, budget: &Budget) -> Result<Vec<PhraseResult>, String> {
-        let mut results = Vec::with_capacity(rules.contains.len() + rules.not_contains.len());
-        let negations = match rules.negation {
-            Negation::Ignore => Vec::new(),
-            Negation::Reject => self.each(|turn| spoken_negations(turn.text, budget))?,
-        };
-        let mut after = None;
-        for phrase in rules.contains {
-            let hit = self.find(phrase, after, budget)?;
-            let negated = if hit.is_some() { self.negated(phrase, &negations, budget)? } else { None };
-            let turn = negated.or(hit.map(|(turn, _)| turn));
-            let result = phrase.result(Rule::Contains, turn.and_then(|turn| self.label(turn)));
-            results.push(if negated.is_some() { result.negated() } else { result });
-            after = hit.filter(|_| rules.in_order && negated.is_none()).or(after);
-        }
-        if !rules.not_contains.is_empty() {
-            let disguised = self.each(|turn| Disguised::new(turn.text, budget))?;
-            for phrase in rules.not_contains {
-                let turn = self.find_forbidden(phrase, &disguised, budget)?;
-                results.push(phrase.result(Rule::NotContains, turn.and_then(|turn| self.label(turn))));
-            }
-        }
+    /// The results of all rules, in the order of the parameters.
+    pub(crate) fn evaluate(&self, rules: PhraseRules<'_>, budget: &Budget) -> Result<Vec<PhraseResult>, String> {
+        let mut results = self.required_phrases(rules, budget)?;
+        results.extend(self.forbidden_phrases(rules, budget)?);
         if let Some(allowed) = rules.numbers {
             results.push(self.other_number(allowed, budget)?);
         }
@@ -320,29 +302,58 @@ impl<'t> Transcript<'t> {
             results.push(self.other_word(allowed, rules, budget)?);
         }
         if let Some(wording) = rules.text {
-            let hold = |turn: &Turn<'t>| wording::is_one_of(turn.text, [&wording.0], budget);
-            let held = self.each(hold)?;
-            let turn = held.iter().position(|held| *held).and_then(|turn| self.label(turn));
-            results.push(wording.0.result(Rule::Text, turn));
-            results.push(self.other_text(Rule::OtherText, &held));
+            let is_wording = self.each(|turn| wording::is_one_of(turn.text, [&wording.0], budget))?;
+            let turn = is_wording.iter().position(|is_wording| *is_wording).and_then(|turn| self.label(turn));
+            results.push(wording.0.result(PhraseRule::Text, turn));
+            results.push(self.other_text(PhraseRule::OtherText, &is_wording));
         }
         if let Some(script) = rules.script {
-            let held = self.each(|turn| wording::is_made_of(turn.text, script, budget))?;
-            results.push(self.other_text(Rule::OtherLine, &held));
+            let is_script = self.each(|turn| wording::is_made_of(turn.text, script, budget))?;
+            results.push(self.other_text(PhraseRule::OtherLine, &is_script));
         }
         Ok(results)
     }
 
-    /// Whether a text occurs that is not in the wording. A line of the results, as a forbidden phrase.
-    fn other_text(&self, rule: Rule, held: &[bool]) -> PhraseResult {
-        let other = self.turns.iter().zip(held).find(|(_, held)| !**held);
+    fn required_phrases(&self, rules: PhraseRules<'_>, budget: &Budget) -> Result<Vec<PhraseResult>, String> {
+        let mut results = Vec::with_capacity(rules.contains.len());
+        let negations = match rules.negation {
+            Negation::Ignore => Vec::new(),
+            Negation::Reject => self.each(|turn| negations(turn.text, budget))?,
+        };
+        let mut after = None;
+        for phrase in rules.contains {
+            let hit = self.find(phrase, after, budget)?;
+            let negated = if hit.is_some() { self.negated(phrase, &negations, budget)? } else { None };
+            let turn = negated.or(hit.map(|(turn, _)| turn));
+            let result = phrase.result(PhraseRule::Contains, turn.and_then(|turn| self.label(turn)));
+            results.push(if negated.is_some() { result.negated() } else { result });
+            after = hit.filter(|_| rules.in_order && negated.is_none()).or(after);
+        }
+        Ok(results)
+    }
+
+    fn forbidden_phrases(&self, rules: PhraseRules<'_>, budget: &Budget) -> Result<Vec<PhraseResult>, String> {
+        if rules.not_contains.is_empty() {
+            return Ok(Vec::new());
+        }
+        let disguised = self.each(|turn| SearchableDisguisedText::new(turn.text, budget))?;
+        let results = rules.not_contains.iter().map(|phrase| {
+            let turn = self.find_forbidden(phrase, &disguised, budget)?;
+            Ok(phrase.result(PhraseRule::NotContains, turn.and_then(|turn| self.label(turn))))
+        });
+        results.collect()
+    }
+
+    /// A result like that of a forbidden phrase: whether there is a text that is not allowed.
+    fn other_text(&self, rule: PhraseRule, is_allowed: &[bool]) -> PhraseResult {
+        let other = self.turns.iter().zip(is_allowed).find(|(_, is_allowed)| !**is_allowed);
         match other {
             Some((turn, _)) => unlisted(rule, &short(turn.text), Some(turn.label.clone())),
             None => unlisted(rule, "another text", None),
         }
     }
 
-    /// Whether a word occurs that is not in the vocabulary. A line of the results, as a forbidden phrase.
+    /// A result like that of a forbidden phrase: whether a word occurs that is not in the vocabulary.
     fn other_word(&self, allowed: &[String], rules: PhraseRules<'_>, budget: &Budget) -> Result<PhraseResult, String> {
         let required = rules.contains.iter().flat_map(|phrase| &phrase.alternatives);
         let numbers = rules.numbers.into_iter().flatten().filter_map(|number| number.ready().ok());
@@ -368,13 +379,13 @@ impl<'t> Transcript<'t> {
             let text = folded(turn.text);
             let other = words(&text).find(|word| !known.contains(*word) && !is_common(word));
             if let Some(word) = other {
-                return Ok(unlisted(Rule::Words, &short(word), Some(turn.label.clone())));
+                return Ok(unlisted(PhraseRule::Words, &short(word), Some(turn.label.clone())));
             }
         }
-        Ok(unlisted(Rule::Words, "another word", None))
+        Ok(unlisted(PhraseRule::Words, "another word", None))
     }
 
-    /// Whether a phone number occurs that is not allowed. A line of the results, as a forbidden phrase.
+    /// A result like that of a forbidden phrase: whether a phone number occurs that is not allowed.
     fn other_number(&self, allowed: &[Authored<PhoneNumber>], budget: &Budget) -> Result<PhraseResult, String> {
         let allowed = allowed.iter().map(|number| Ok(number.ready()?.dialled.as_str()));
         let allowed = allowed.collect::<Result<Vec<_>, String>>()?;
@@ -384,26 +395,26 @@ impl<'t> Transcript<'t> {
         };
         for turn in &self.turns {
             if let Some(number) = find(turn.text)? {
-                return Ok(unlisted(Rule::Numbers, &number, Some(turn.label.clone())));
+                return Ok(unlisted(PhraseRule::Numbers, &number, Some(turn.label.clone())));
             }
         }
-        // A number may be given in several turns.
+        // A number may be spread over several turns.
         let all = self.turns.iter().map(|turn| turn.text).collect::<Vec<_>>().join("\n");
         Ok(match find(&all)?.filter(|_| self.turns.len() > 1) {
-            Some(number) => unlisted(Rule::Numbers, &number, self.turns.first().map(|turn| turn.label.clone())),
-            None => unlisted(Rule::Numbers, "another phone number", None),
+            Some(number) => unlisted(PhraseRule::Numbers, &number, self.turns.first().map(|turn| turn.label.clone())),
+            None => unlisted(PhraseRule::Numbers, "another phone number", None),
         })
     }
 
-    fn each<T>(&self, make: impl Fn(&Turn<'t>) -> Result<T, String>) -> Result<Vec<T>, String> {
-        self.turns.iter().map(make).collect()
+    fn each<T>(&self, evaluate: impl Fn(&Turn<'t>) -> Result<T, String>) -> Result<Vec<T>, String> {
+        self.turns.iter().map(evaluate).collect()
     }
 
     fn label(&self, turn: usize) -> Option<TurnLabel> {
         self.turns.get(turn).map(|turn| turn.label.clone())
     }
 
-    /// The turn and the last word of the first hit after another.
+    /// The turn and the last word of the first occurrence of a phrase after another.
     fn find(
         &self,
         phrase: &Phrase,
@@ -415,7 +426,7 @@ impl<'t> Transcript<'t> {
             let after = after.filter(|(turn, _)| *turn == at).map(|(_, word)| word);
             let mut found = None;
             for alternative in &phrase.alternatives {
-                let hit = turn.said.find(alternative, after, budget)?;
+                let hit = turn.searchable.find(alternative, after, budget)?;
                 found = [found, hit].into_iter().flatten().min();
             }
             if let Some((_, last)) = found {
@@ -425,16 +436,16 @@ impl<'t> Transcript<'t> {
         Ok(None)
     }
 
-    /// The first turn that has the phrase, also in look-alike characters.
+    /// The first turn with the phrase, also in look-alike characters.
     fn find_forbidden(
         &self,
         phrase: &Phrase,
-        disguised: &[Disguised],
+        disguised: &[SearchableDisguisedText],
         budget: &Budget,
     ) -> Result<Option<usize>, String> {
         for (at, (turn, disguised)) in self.turns.iter().zip(disguised).enumerate() {
             for alternative in &phrase.alternatives {
-                if turn.said.find(alternative, None, budget)?.is_some() || disguised.has(alternative, budget)? {
+                if turn.searchable.find(alternative, None, budget)?.is_some() || disguised.has(alternative, budget)? {
                     return Ok(Some(at));
                 }
             }
@@ -442,14 +453,14 @@ impl<'t> Transcript<'t> {
         Ok(None)
     }
 
-    /// The first turn in which the phrase is negated: one that says so takes back what others say.
+    /// The first turn in which the phrase is negated. It overrides the turns in which the phrase is not negated.
     fn negated(&self, phrase: &Phrase, negations: &[Negations], budget: &Budget) -> Result<Option<usize>, String> {
         let alternatives: Vec<&String> =
             phrase.alternatives.iter().filter(|alternative| !has_negation(alternative)).collect();
         for (at, (turn, negations)) in self.turns.iter().zip(negations).enumerate() {
             for alternative in &alternatives {
                 let mut after = None;
-                while let Some(hit) = turn.said.find(alternative, after, budget)? {
+                while let Some(hit) = turn.searchable.find(alternative, after, budget)? {
                     if negations.is_negated(hit) {
                         return Ok(Some(at));
                     }
@@ -461,36 +472,36 @@ impl<'t> Transcript<'t> {
     }
 }
 
-/// Whether characters of the text are shown in another order than they are written: nobody reads there what is found there.
+/// Whether the text contains characters that change the display order. A reader does not see phrases of such a text.
 fn is_reordered(text: &str) -> bool {
     text.contains(|c: char| matches!(c, '\u{202a}'..='\u{202e}'))
 }
 
-/// Whether a number found in a text is an allowed one. Without its area code, the last digits decide.
+/// Whether a number in a text is the allowed one. Without an area code, the last digits are compared.
 fn is_number(found: &str, allowed: &str) -> bool {
-    const LOCAL: usize = 7;
-    same(found) == same(allowed) || (found.len() == LOCAL && digits(allowed).ends_with(found))
+    const LOCAL_DIGITS: usize = 7;
+    same(found) == same(allowed) || (found.len() == LOCAL_DIGITS && digits(allowed).ends_with(found))
 }
 
-/// The line about a number or word that is not listed.
-fn unlisted(rule: Rule, phrase: &str, turn: Option<TurnLabel>) -> PhraseResult {
+/// The result about a number, word or text that is not allowed.
+fn unlisted(rule: PhraseRule, phrase: &str, turn: Option<TurnLabel>) -> PhraseResult {
     let found = turn.is_some();
     PhraseResult { phrase: phrase.into(), rule, found, is_negated: false, turn, reason: None }
 }
 
-/// The results of all rules when there is no text to look at: nothing is found, and nothing is known not to be there.
+/// The results of all rules if the text cannot be read: all of them are unknown.
 pub(crate) fn unknown_rules(rules: PhraseRules<'_>, reason: &str) -> Vec<PhraseResult> {
-    let text = rules.text.map(|wording| wording.0.result(Rule::Text, None));
-    let number = rules.numbers.map(|_| unlisted(Rule::Numbers, "another phone number", None));
-    let word = rules.words.map(|_| unlisted(Rule::Words, "another word", None));
+    let text = rules.text.map(|wording| wording.0.result(PhraseRule::Text, None));
+    let number = rules.numbers.map(|_| unlisted(PhraseRule::Numbers, "another phone number", None));
+    let word = rules.words.map(|_| unlisted(PhraseRule::Words, "another word", None));
     let others = text.into_iter().chain(number).chain(word).map(|line| line.unknown(reason));
     unknown(rules.contains, rules.not_contains, reason).into_iter().chain(others).collect()
 }
 
-/// The same for required and forbidden phrases.
+/// Unknown results for required and forbidden phrases.
 pub(crate) fn unknown(contains: &[Phrase], not_contains: &[Phrase], reason: &str) -> Vec<PhraseResult> {
-    let required = contains.iter().map(|phrase| phrase.result(Rule::Contains, None));
-    let forbidden = not_contains.iter().map(|phrase| phrase.result(Rule::NotContains, None));
+    let required = contains.iter().map(|phrase| phrase.result(PhraseRule::Contains, None));
+    let forbidden = not_contains.iter().map(|phrase| phrase.result(PhraseRule::NotContains, None));
     required.chain(forbidden).map(|line| line.unknown(reason)).collect()
 }
 
@@ -498,7 +509,7 @@ pub(crate) fn check_numbers(numbers: Option<&Vec<Authored<PhoneNumber>>>, errors
     errors.size("numbers", numbers.map_or(0, Vec::len), LONGEST_LIST);
 }
 
-/// A closed vocabulary has more words than other lists have items.
+/// Words of a closed vocabulary.
 const MOST_WORDS: usize = 1000;
 
 fn check_vocabulary(vocabulary: Option<&[String]>) -> Result<(), String> {
@@ -510,8 +521,8 @@ fn check_vocabulary(vocabulary: Option<&[String]>) -> Result<(), String> {
 }
 
 pub(crate) fn check_words_of(words: Option<&[String]>, errors: &mut FieldErrors) {
-    if let Err(fault) = check_vocabulary(words) {
-        errors.add("words", fault);
+    if let Err(error) = check_vocabulary(words) {
+        errors.add("words", error);
     }
 }
 
@@ -526,7 +537,7 @@ fn text(value: Value) -> Option<String> {
     }
 }
 
-/// Punctuation and spacing are folded away before phrases are compared, so a phrase without a word is in every text.
+/// Rejects phrases without letters and digits. Comparison ignores everything else, so they would occur in every text.
 fn check_words(text: &str, longest: usize) -> Result<(), String> {
     limits::check_text(text, longest)?;
     if is_template(text) || text.chars().any(char::is_alphanumeric) {
@@ -542,10 +553,10 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_phrase_has_words() {
+    fn phrases_are_validated() {
         assert_eq!(Phrase::read(json!("date of birth")).map(|phrase| phrase.alternatives.len()), Ok(1));
         assert_eq!(Phrase::read(json!(["DOB", "{{entity.birthDate}}"])).map(|phrase| phrase.alternatives.len()), Ok(2));
-        for (value, said) in [
+        for (value, expected_text) in [
             (json!(""), "empty"),
             (json!(" \t"), "empty"),
             (json!("…?!"), "letter or a digit"),
@@ -559,7 +570,7 @@ mod tests {
             (json!(vec!["x"; 201]), "at most 200"),
         ] {
             let error = Phrase::read(value.clone()).expect_err(&value.to_string());
-            assert!(error.contains(said), "{value}: {error}");
+            assert!(error.contains(expected_text), "{value}: {error}");
         }
     }
 }

@@ -1,15 +1,15 @@
-//! What must be true of every evaluation: it ends without a panic, scores the same bytes whatever the order of members,
-//! and never passes on what is missing, null or odd.
+//! Property tests of all evaluations: they end without a panic, do not depend on the order of members, and never pass on
+//! missing, null or unexpected evidence.
 
 use model::event::EventType;
 use model::simulator::SimulatorType;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::catalogue;
+use crate::catalog;
 use crate::testing::{Playground, nested};
 
-/// JSON with the names and texts that checks look for.
+/// JSON with names and texts that checks read.
 fn any_json() -> impl Strategy<Value = Value> {
     let names = [
         "payload",
@@ -93,10 +93,10 @@ fn any_playground() -> impl Strategy<Value = Playground> {
     })
 }
 
-/// An example of the catalogue, perhaps with one member replaced.
+/// An example of the catalog, possibly with one member replaced.
 fn any_assertion() -> impl Strategy<Value = Value> {
     let examples: Vec<Value> =
-        catalogue().iter().map(|info| serde_json::from_str(info.example).expect(info.name)).collect();
+        catalog().iter().map(|info| serde_json::from_str(info.example).expect(info.name)).collect();
     (prop::sample::select(examples), any::<prop::sample::Index>(), prop::option::of(any_json())).prop_map(
         |(mut assertion, member, value)| {
             let members = assertion.as_object_mut().expect("an object");
@@ -119,15 +119,15 @@ fn reversed(value: &Value) -> Value {
     }
 }
 
-/// The same playground with the members of every object in the other order.
-fn turned(playground: &Playground) -> Playground {
-    folded(playground, reversed)
+/// The same playground with the members of every object in reverse order.
+fn with_reversed_members(playground: &Playground) -> Playground {
+    rebuilt(playground, reversed)
 }
 
-/// The same playground, made again from what was written, each value as `shown`.
-fn folded(playground: &Playground, shown: fn(&Value) -> Value) -> Playground {
-    let mut turned = Playground::new(&[json!({"id": "p1", "resourceType": "Patient"})]);
-    turned.world.sandboxes.iter_mut().for_each(|(id, sandbox)| {
+/// Rebuilds a playground from its change log, with each value transformed.
+fn rebuilt(playground: &Playground, transform: fn(&Value) -> Value) -> Playground {
+    let mut rebuilt = Playground::new(&[json!({"id": "p1", "resourceType": "Patient"})]);
+    rebuilt.world.sandboxes.iter_mut().for_each(|(id, sandbox)| {
         let records = &playground.world.sandboxes[id].records;
         let mut revisions: Vec<_> = records.written_collections().flat_map(|name| records.written(name)).collect();
         revisions.sort_by_key(|revision| revision.seq);
@@ -140,26 +140,26 @@ fn folded(playground: &Playground, shown: fn(&Value) -> Value) -> Playground {
                 version: revision.version,
                 at: revision.at,
                 write: revision.write,
-                text: revision.record.map(|record| shown(&record.json()).to_string().into()),
+                text: revision.record.map(|record| transform(&record.json()).to_string().into()),
             };
             world.apply(revision.seq, &change);
         }
         *sandbox = world.sandboxes.remove(id).expect("the sandbox");
     });
-    turned.world.seq = playground.world.seq;
-    turned.events = playground.events.clone();
-    turned.events.iter_mut().for_each(|event| event.payload = shown(&event.payload));
-    turned.entity = shown(&playground.entity);
-    turned
+    rebuilt.world.seq = playground.world.seq;
+    rebuilt.events = playground.events.clone();
+    rebuilt.events.iter_mut().for_each(|event| event.payload = transform(&event.payload));
+    rebuilt.entity = transform(&playground.entity);
+    rebuilt
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn evaluations_end_and_do_not_see_the_order_of_members(playground in any_playground(), assertion in any_assertion()) {
+    fn evaluations_end_and_ignore_the_order_of_members(playground in any_playground(), assertion in any_assertion()) {
         let outcome = playground.evaluate(&assertion);
-        let again = turned(&playground).evaluate(&reversed(&assertion));
+        let again = with_reversed_members(&playground).evaluate(&reversed(&assertion));
         prop_assert_eq!(outcome.evidence.to_string(), again.evidence.to_string());
         prop_assert_eq!((&outcome.details, &outcome.score, outcome.passed), (&again.details, &again.score, again.passed));
         prop_assert!(!outcome.passed || outcome.score == model::score::Score::one());
@@ -167,7 +167,7 @@ proptest! {
     }
 
     #[test]
-    fn any_json_is_an_assertion_that_ends(playground in any_playground(), assertion in any_json()) {
+    fn any_json_is_rejected_as_an_assertion(playground in any_playground(), assertion in any_json()) {
         let outcome = playground.evaluate(&assertion);
         prop_assert!(!outcome.passed && outcome.details.contains("unsupported assertion"));
     }
@@ -176,9 +176,9 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// R7, and for all kinds of sandboxes.
+    /// Scores are deterministic, and do not depend on the order of the assertions.
     #[test]
-    fn worlds_score_the_same_bytes_again_and_in_any_order(
+    fn scores_are_deterministic(
         playground in any_playground(),
         assertions in prop::collection::vec(any_assertion(), 1..6),
     ) {
@@ -187,17 +187,17 @@ proptest! {
             format!("{} {} {} {}", outcome.passed, outcome.score, outcome.details, outcome.evidence)
         };
         let first: Vec<String> = assertions.iter().map(|assertion| bytes(&playground, assertion)).collect();
-        let again = folded(&playground, Value::clone);
+        let again = rebuilt(&playground, Value::clone);
         let mut backwards: Vec<String> = assertions.iter().rev().map(|assertion| bytes(&again, assertion)).collect();
         backwards.reverse();
         prop_assert_eq!(first, backwards);
     }
 }
 
-/// V12: whatever is in the places that a check reads, but not what it asks for, scores nothing.
+/// Evidence of unexpected types, in the places that a check reads, never passes.
 #[test]
-fn missing_null_and_odd_evidence_never_passes() {
-    let odd = [
+fn missing_null_and_unexpected_evidence_never_passes() {
+    let unexpected = [
         json!(null),
         json!(true),
         json!(0),
@@ -218,10 +218,10 @@ fn missing_null_and_odd_evidence_never_passes() {
     ];
     let entity =
         json!({"ref": "Patient/p1", "name": "Ann", "data": {"mrn": "1", "member_id": "M1", "first_name": "Ann"}});
-    for info in catalogue() {
+    for info in catalog() {
         let example: Value = serde_json::from_str(info.example).expect(info.name);
         assert!(!Playground::empty().evaluate(&example).passed, "{}", info.name);
-        for value in odd.iter().filter(|_| !info.is_limit) {
+        for value in unexpected.iter().filter(|_| !info.is_limit) {
             let mut playground = Playground::new(&[]).with_entity(entity.clone());
             for kind in SimulatorType::ALL {
                 for collection in ["files", "faxes", "prior_auth_requests", "Appointment"] {
@@ -242,7 +242,7 @@ fn missing_null_and_odd_evidence_never_passes() {
 }
 
 #[test]
-fn unknown_and_faulty_assertions_are_unsupported() {
+fn unknown_and_invalid_assertions_are_unsupported() {
     for assertion in [
         json!({"assert": "mind-reading"}),
         json!({"assert": "no-side-effects", "alow": []}),

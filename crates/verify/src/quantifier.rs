@@ -1,12 +1,12 @@
-//! `quantifier`: how many of the values that a path selects must satisfy the comparison.
+//! `quantifier`: how many of the selected values must satisfy the comparison.
 
 use serde::Deserialize;
 
-/// Written on a field as `quantifier`. Each path notation has its own default.
+/// How many of the selected values must satisfy the comparison. The default depends on the path notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantifier {
-    /// At least one value, and every value satisfies the comparison. The default of JSON paths and FHIRPath.
+    /// There is at least one value, and every value satisfies the comparison. The default of JSON paths and FHIRPath.
     All,
     /// At least one value satisfies the comparison.
     Any,

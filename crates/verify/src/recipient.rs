@@ -1,4 +1,4 @@
-//! Whom a message went to: by address, and by whose address it is.
+//! The recipient of a message, given as an address or as the patient who has that address.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use crate::authored::Notation;
 use crate::baseline::Baselines;
-use crate::evidence::{Case, is_of_scenario, text};
+use crate::evidence::{EvaluationContext, is_of_scenario, text};
 
-/// What `to` asks for.
+/// The parameter `to`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recipient {
     /// An address that the patient has on file.
@@ -51,28 +51,28 @@ impl fmt::Display for Recipient {
     }
 }
 
-/// A phone number or e-mail address in the one spelling that is compared.
+/// A phone number or e-mail address in the form that is compared.
 pub(crate) fn normalized(address: &str) -> String {
     if address.contains('@') { address.trim().to_lowercase() } else { same(address) }
 }
 
-/// The addresses that a patient has on file: in the FHIR data, and those from which the scenario lets the patient write.
-/// What the agent wrote into the patient's record does not count.
+/// The addresses that a patient has on file: those in the FHIR data, and those from which the patient writes in the scenario.
+/// Excludes addresses that the agent wrote into the patient's record.
 #[derive(Debug, Default)]
 pub(crate) struct PatientAddresses {
     addresses: BTreeSet<String>,
 }
 
 impl PatientAddresses {
-    /// None when the playground has no FHIR data with this patient.
-    pub(crate) fn of(patient: &str, case: &Case<'_>) -> Result<Option<Self>, String> {
-        let baselines = Baselines::new(case)?;
-        let stores = case.whole.world.sandboxes.values().filter(|sandbox| sandbox.kind == SimulatorType::Fhir);
+    /// None if the playground has no FHIR data with this patient.
+    pub(crate) fn of(patient: &str, context: &EvaluationContext<'_>) -> Result<Option<Self>, String> {
+        let baselines = Baselines::new(context)?;
+        let stores = context.whole.world.sandboxes.values().filter(|sandbox| sandbox.kind == SimulatorType::Fhir);
         let records = stores.map(|store| baselines.given_or_current(&store.records, "Patient", patient));
         let Some(resource) = records.into_iter().flatten().next() else { return Ok(None) };
         let points = resource.get("telecom").and_then(Value::as_array).into_iter().flatten();
         let mut addresses: BTreeSet<String> = points.filter_map(|point| text(point, "value")).map(normalized).collect();
-        let written = case.whole.events.iter().filter(|event| {
+        let written = context.whole.events.iter().filter(|event| {
             event.r#type == EventType::MessageInbound
                 && is_of_scenario(event)
                 && text(&event.payload, "patient_id") == Some(patient)
@@ -85,7 +85,7 @@ impl PatientAddresses {
         self.addresses.contains(&normalized(address))
     }
 
-    /// Whether there is an address of this kind at all.
+    /// Whether the patient has any address of the same kind (phone or e-mail).
     pub(crate) fn has_kind_of(&self, address: &str) -> bool {
         self.addresses.iter().any(|known| known.contains('@') == address.contains('@'))
     }

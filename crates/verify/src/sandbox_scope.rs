@@ -1,4 +1,4 @@
-//! `sandbox`, a member that every assertion takes beside `assert`: which of several sandboxes is scored.
+//! `sandbox`, a parameter of every assertion: which sandbox is scored.
 
 use std::collections::BTreeMap;
 
@@ -8,57 +8,61 @@ use model::{FieldErrors, Id, SandboxId};
 use serde_json::Value;
 use world::World;
 
-use crate::evidence::{Case, Evidence};
+use crate::evidence::{EvaluationContext, Evidence};
 
-/// The member's name.
+/// The name of the parameter.
 const SANDBOX: &str = "sandbox";
 
-/// The names of a playground's sandboxes, which are those of their simulators.
+/// The names of a playground's sandboxes, which are the names of their simulators.
 pub type SandboxNames = BTreeMap<SandboxId, String>;
 
-/// No names: only ids find a sandbox.
+/// No names, so that sandboxes are only found by id.
 pub static NO_NAMES: SandboxNames = SandboxNames::new();
 
-/// Takes the member out of a specification, so that checks need not know it.
+/// Removes the parameter from an assertion, so that checks do not need to know it.
 pub(crate) fn take(specification: &mut Value) -> Result<(), FieldErrors> {
     let member = specification.as_object_mut().and_then(|members| members.shift_remove(SANDBOX));
-    let fault = match member {
+    let error = match member {
         None => return Ok(()),
         Some(Value::String(name)) if !name.trim().is_empty() => return Ok(()),
         Some(Value::String(_)) => "must not be blank".to_owned(),
         Some(other) => format!("must be the name of a simulator, is {}", described(&other)),
     };
-    Err(FieldErrors::one(SANDBOX, fault))
+    Err(FieldErrors::one(SANDBOX, error))
 }
 
-/// The sandbox that an assertion names.
+/// The id or name of the sandbox in an assertion.
 pub fn named(assertion: &Value) -> Option<&str> {
     assertion.get(SANDBOX).and_then(Value::as_str)
 }
 
-/// Hands over what belongs to the sandbox that the assertion names, by its id or name: its state, events and effects, and
-/// the FHIR data, which other channels refer to. The whole evidence is handed over as well.
+/// Calls `work` with the evidence of the sandbox that the assertion names by id or name: its state, events and effects, and
+/// the FHIR data, which other simulators refer to. The context also has the evidence of the whole playground.
 pub(crate) fn within<T>(
     assertion: &Value,
     evidence: &Evidence<'_>,
-    work: impl FnOnce(&Case<'_>) -> Result<T, String>,
+    work: impl FnOnce(&EvaluationContext<'_>) -> Result<T, String>,
 ) -> Result<T, String> {
-    let Some(name) = named(assertion) else { return work(&Case::new(*evidence)) };
+    let Some(name) = named(assertion) else { return work(&EvaluationContext::new(*evidence)) };
     let is_named = |id: &SandboxId| id.as_str() == name || evidence.names.get(id).is_some_and(|known| known == name);
     let world = evidence.world;
     let found: Vec<&SandboxId> = world.sandboxes.keys().filter(|id| is_named(id)).collect();
     if found.is_empty() {
         return Err(format!("the playground has no sandbox `{}`", shortened(name, 100)));
     }
-    let keeps_charts =
+    let needs_fhir_data =
         found.iter().all(|id| world.sandboxes.get(*id).is_some_and(|one| one.kind != SimulatorType::Fhir));
-    let is_kept = |id: &SandboxId, kind: SimulatorType| is_named(id) || (keeps_charts && kind == SimulatorType::Fhir);
+    let is_kept =
+        |id: &SandboxId, kind: SimulatorType| is_named(id) || (needs_fhir_data && kind == SimulatorType::Fhir);
     let kept = world.sandboxes.iter().filter(|(id, sandbox)| is_kept(id, sandbox.kind));
     let sandboxes = kept.map(|(id, sandbox)| (id.clone(), sandbox.clone())).collect();
     let world = World { seq: world.seq, oldest: world.oldest, sandboxes };
     let events: Vec<_> = evidence.events.iter().filter(|event| is_named(&event.sandbox_id)).cloned().collect();
     let effects: Vec<_> = evidence.effects.iter().filter(|effect| is_named(&effect.sandbox)).cloned().collect();
-    work(&Case::scoped(Evidence { world: &world, events: &events, effects: &effects, ..*evidence }, *evidence))
+    work(&EvaluationContext::scoped(
+        Evidence { world: &world, events: &events, effects: &effects, ..*evidence },
+        *evidence,
+    ))
 }
 
 #[cfg(test)]
@@ -69,10 +73,10 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_check_takes_it() {
-        for info in crate::catalogue() {
+    fn every_check_has_the_parameter() {
+        for info in crate::catalog() {
             let example: Value = serde_json::from_str(info.example).unwrap();
-            for (sandbox, faults) in [
+            for (sandbox, expected_errors) in [
                 (json!("Second"), &[][..]),
                 (json!("{{task.line}}"), &[]),
                 (json!(" "), &[("sandbox", "must not be blank")]),
@@ -81,13 +85,13 @@ mod tests {
             ] {
                 let mut assertion = example.clone();
                 assertion["sandbox"] = sandbox;
-                check_assertion(&assertion, faults);
+                check_assertion(&assertion, expected_errors);
             }
         }
     }
 
     #[test]
-    fn only_the_named_sandbox_is_looked_at() {
+    fn only_the_named_sandbox_is_scored() {
         let fax = json!({"direction": "outbound", "status": "sent", "to_number": "+15550100199", "text": "x"});
         let mut playground = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "a", &fax);
         let (first, second) = (sandbox_id(SimulatorType::Fax), sandbox_id(SimulatorType::Fhir));

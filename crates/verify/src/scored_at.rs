@@ -1,4 +1,4 @@
-//! `at`, a member that every assertion takes beside `assert`: which state of the playground is scored.
+//! `at`, a parameter of every assertion: which state of the playground is scored.
 
 use model::FieldErrors;
 use model::reading::described;
@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use crate::evidence::Evidence;
 
-/// The member's name.
+/// The name of the parameter.
 const AT: &str = "at";
 
 /// Which state is scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScoredAt {
-    /// After everything that the agent's acts led to was settled: a fax was delivered or has failed for good.
+    /// The state after settling: everything that the agent started has finished. For example, faxes were delivered or failed.
     #[default]
     Settled,
-    /// As it was when the task was completed.
+    /// The state when the task was completed.
     Completion,
 }
 
@@ -29,20 +29,20 @@ impl ScoredAt {
         }
     }
 
-    /// Takes the member out of a specification, so that checks need not know it.
+    /// Removes the parameter from an assertion, so that checks do not need to know it.
     pub(crate) fn take(specification: &mut Value) -> Result<Self, FieldErrors> {
         let member = specification.as_object_mut().and_then(|members| members.shift_remove(AT));
         let read = member.map_or(Ok(Self::default()), |value| Self::read(&value));
         read.map_err(|rule| FieldErrors::one(AT, rule))
     }
 
-    /// Of an assertion that was found sound.
+    /// The parameter of a valid assertion.
     fn of(assertion: &Value) -> Self {
         assertion.get(AT).and_then(|value| Self::read(value).ok()).unwrap_or_default()
     }
 }
 
-/// Hands over the state that the assertion asks for. Results from before playgrounds were settled have only one.
+/// Calls `work` with the state that the assertion asks for. Results of versions that did not settle have one state only.
 pub(crate) fn with_state<T>(assertion: &Value, evidence: &Evidence<'_>, work: impl FnOnce(&Evidence<'_>) -> T) -> T {
     match (ScoredAt::of(assertion), evidence.completed_seq) {
         (ScoredAt::Completion, Some(position)) if position < evidence.world.seq => {
@@ -64,10 +64,10 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_check_takes_it() {
-        for info in crate::catalogue() {
+    fn every_check_has_the_parameter() {
+        for info in crate::catalog() {
             let example: serde_json::Value = serde_json::from_str(info.example).unwrap();
-            for (at, faults) in [
+            for (at, expected_errors) in [
                 (json!("settled"), &[][..]),
                 (json!("completion"), &[]),
                 (json!("later"), &[("at", "must be `settled` or `completion`")]),
@@ -77,13 +77,13 @@ mod tests {
             ] {
                 let mut assertion = example.clone();
                 assertion["at"] = at;
-                check_assertion(&assertion, faults);
+                check_assertion(&assertion, expected_errors);
             }
         }
     }
 
     #[test]
-    fn the_state_at_completion_has_nothing_of_what_was_settled() {
+    fn the_state_at_completion_excludes_settling() {
         let fax =
             |status: &str| json!({"direction": "outbound", "status": status, "to_number": "+15550100199", "text": "x"});
         let playground = Playground::new(&[])
@@ -99,6 +99,6 @@ mod tests {
         assert_eq!(score(&sent, Some(1)), "1/1");
         assert_eq!(score(&not_yet, Some(1)), "1/1");
         assert_eq!(score(&not_yet, Some(3)), "0/1", "nothing was settled");
-        assert_eq!(score(&not_yet, None), "0/1", "a result from before there was settling");
+        assert_eq!(score(&not_yet, None), "0/1", "a result of a version that did not settle");
     }
 }

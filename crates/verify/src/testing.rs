@@ -1,4 +1,4 @@
-//! How this crate's tests put an assertion and say which faults they expect.
+//! Helpers for the tests of this crate.
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};
@@ -14,34 +14,35 @@ use world::{Change, Records, Sandbox, World, Write};
 use crate::authored::Notation;
 use crate::{Evidence, Outcome, Parsed, parse};
 
-/// The specification of the named check: known when no faults are given, else exactly these, each as its path and a
-/// part of its message.
+/// Checks that the specification of the named check is valid, or has exactly the expected errors, each given as its path and
+/// a part of its message.
 #[track_caller]
-pub(crate) fn check(name: &str, mut specification: Value, faults: &[(&str, &str)]) {
+pub(crate) fn check(name: &str, mut specification: Value, expected_errors: &[(&str, &str)]) {
     specification["assert"] = json!(name);
-    check_assertion(&specification, faults);
+    check_assertion(&specification, expected_errors);
 }
 
 #[track_caller]
-pub(crate) fn check_assertion(assertion: &Value, faults: &[(&str, &str)]) {
+pub(crate) fn check_assertion(assertion: &Value, expected_errors: &[(&str, &str)]) {
     match parse(assertion) {
-        Ok(Parsed::Known(_)) if faults.is_empty() => {}
-        Ok(parsed) => panic!("{assertion}: {parsed:?}, not {faults:?}"),
+        Ok(Parsed::Known(_)) if expected_errors.is_empty() => {}
+        Ok(parsed) => panic!("{assertion}: {parsed:?}, not {expected_errors:?}"),
         Err(errors) => {
             let mut found: Vec<&str> = errors.iter().map(|(path, _)| path).collect();
-            let mut expected: Vec<&str> = faults.iter().map(|(path, _)| *path).collect();
+            let mut expected: Vec<&str> = expected_errors.iter().map(|(path, _)| *path).collect();
             found.sort_unstable();
             expected.sort_unstable();
             assert_eq!(found, expected, "{assertion}: {errors}");
-            for (path, said) in faults {
-                let is_said = errors.iter().any(|(found, messages)| found == *path && messages.concat().contains(said));
-                assert!(is_said, "{assertion}: {path} does not say {said:?}: {errors}");
+            for (path, expected_text) in expected_errors {
+                let is_reported =
+                    errors.iter().any(|(found, messages)| found == *path && messages.concat().contains(expected_text));
+                assert!(is_reported, "{assertion}: {path} does not say {expected_text:?}: {errors}");
             }
         }
     }
 }
 
-/// What is read and written is read again as the same.
+/// Checks that a value that is parsed and displayed parses as the same value.
 #[track_caller]
 pub(crate) fn round_trip<T: Notation + Display + Debug + PartialEq>(text: &str) {
     if let Ok(value) = T::read(text) {
@@ -51,21 +52,21 @@ pub(crate) fn round_trip<T: Notation + Display + Debug + PartialEq>(text: &str) 
 }
 
 #[track_caller]
-pub(crate) fn faulty_notation<T: Notation + Debug>(text: &str, said: &str) {
-    let fault = T::read(text).expect_err(text);
-    assert!(fault.contains(said), "{text:?}: {fault}");
+pub(crate) fn faulty_notation<T: Notation + Debug>(text: &str, expected_text: &str) {
+    let error = T::read(text).expect_err(text);
+    assert!(error.contains(expected_text), "{text:?}: {error}");
 }
 
 pub(crate) fn nested(levels: usize) -> Value {
     (0..levels).fold(json!(1), |inner, _| json!([inner]))
 }
 
-/// A playground with a sandbox of every kind. FHIR resources lie in a layer; the rest was written by the agent.
+/// A playground with a sandbox of every type. FHIR resources are in a layer; everything else was written by the agent.
 #[derive(Debug)]
 pub(crate) struct Playground {
     pub(crate) world: World,
     pub(crate) events: Vec<Event>,
-    pub(crate) contents: crate::Contents,
+    pub(crate) contents: crate::FileContents,
     pub(crate) entity: Value,
     pub(crate) task: Value,
 }
@@ -79,7 +80,7 @@ pub(crate) fn sandbox_id(kind: SimulatorType) -> SandboxId {
 impl Playground {
     pub(crate) fn empty() -> Self {
         let world = World { seq: 0, oldest: 0, sandboxes: BTreeMap::new() };
-        Self { world, events: Vec::new(), contents: crate::Contents::new(), entity: Value::Null, task: Value::Null }
+        Self { world, events: Vec::new(), contents: crate::FileContents::new(), entity: Value::Null, task: Value::Null }
     }
 
     pub(crate) fn new(resources: &[Value]) -> Self {
@@ -117,7 +118,7 @@ impl Playground {
         self.write(SimulatorType::Fhir, &name("resourceType"), &name("id"), resource)
     }
 
-    /// An event at the place of the last write.
+    /// Adds an event at the position of the last write.
     pub(crate) fn event(mut self, kind: SimulatorType, r#type: EventType, payload: Value) -> Self {
         let number = self.events.len() as u128 + 1;
         self.events.push(Event {
@@ -143,7 +144,7 @@ impl Playground {
         crate::evaluate(assertion, &Evidence { effects: &effects, ..self.evidence() })
     }
 
-    /// As it is; nothing was settled, and no effects.
+    /// The evidence without settling and without effects.
     pub(crate) fn evidence(&self) -> Evidence<'_> {
         Evidence {
             world: &self.world,
@@ -158,7 +159,7 @@ impl Playground {
     }
 }
 
-/// What a criterion scores: the score as a fraction, and exactly this evidence.
+/// Checks the score of an assertion, as a fraction, and its evidence.
 #[track_caller]
 pub(crate) fn scores(playground: &Playground, assertion: &Value, score: &str, evidence: &Value) {
     let outcome = playground.evaluate(assertion);
@@ -167,11 +168,11 @@ pub(crate) fn scores(playground: &Playground, assertion: &Value, score: &str, ev
     assert_eq!(outcome.passed, score == "1/1", "{assertion}: {}", outcome.details);
 }
 
-/// What a criterion scores, and a part of its details.
+/// Checks the score of an assertion, and a part of its details.
 #[track_caller]
-pub(crate) fn says(playground: &Playground, assertion: &Value, score: &str, said: &str) {
+pub(crate) fn says(playground: &Playground, assertion: &Value, score: &str, expected_text: &str) {
     let outcome = playground.evaluate(assertion);
     assert_eq!(outcome.score.to_string(), score, "{assertion}: {outcome:?}");
     assert_eq!(outcome.passed, score == "1/1", "{assertion}: {outcome:?}");
-    assert!(outcome.details.contains(said), "{assertion}: {:?}", outcome.details);
+    assert!(outcome.details.contains(expected_text), "{assertion}: {:?}", outcome.details);
 }

@@ -1,7 +1,7 @@
-//! Which transactions the receiver of an interchange refused, by the TA1 and 999 that answered it.
+//! Determines which transactions of an interchange the receiver refused, from the TA1 and 999 in response.
 //!
-//! Both name what they refuse by control numbers, which the sender chooses. Where these do not tell one transaction from
-//! another, it cannot be told which was refused: then none of the question counts as asked, nor as not asked.
+//! Both identify what they refuse by control numbers, which the sender chooses. If the control numbers are not unique, it is
+//! unknown which transaction was refused: then all transactions of the request are [`TransactionStatus::Unknown`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,62 +11,62 @@ use x12::{Limits, Transaction};
 
 use sims::clearinghouse::effects::resources;
 
-use crate::evidence::{Case, x12_text};
+use crate::evidence::{EvaluationContext, x12_text};
 
-/// Control numbers of what was refused: ISA13, with GS06 and with ST02.
+/// Control numbers of refused interchanges (ISA13), groups (with GS06) and transactions (with ST02).
 #[derive(Debug, Default)]
-pub(crate) struct Refusals {
+pub(crate) struct X12Refusals {
     interchanges: BTreeSet<String>,
     groups: BTreeSet<(String, String)>,
     transactions: BTreeSet<(String, String, String)>,
-    /// Control numbers of the question that stand twice or are not such numbers.
+    /// Whether control numbers of the request are duplicate or malformed.
     is_ambiguous: bool,
 }
 
-/// What became of a transaction.
+/// Whether the receiver accepted a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    Taken,
+pub(crate) enum TransactionStatus {
+    Accepted,
     Refused,
-    /// Something of the question was refused, and it cannot be told what.
+    /// A part of the request was refused, but it is unknown which.
     Unknown,
 }
 
-/// The resources of the effects of each question, by its place in the log, that the receiver refused. What was also sent in
-/// a transaction that it took does not count.
-pub(crate) fn refused_resources(case: &Case<'_>) -> Result<BTreeMap<Seq, BTreeSet<String>>, String> {
+/// The refused resources of each request, by its position in the log. A resource that was also sent in an accepted
+/// transaction does not count as refused.
+pub(crate) fn refused_resources(context: &EvaluationContext<'_>) -> Result<BTreeMap<Seq, BTreeSet<String>>, String> {
     let mut refused: BTreeMap<Seq, BTreeSet<String>> = BTreeMap::new();
-    for question in case.evidence.events.iter().filter(|event| event.r#type == EventType::X12Request) {
-        let Some(text) = x12_text(&question.payload) else { continue };
-        case.budget.spend(text.len())?;
+    for request in context.evidence.events.iter().filter(|event| event.r#type == EventType::X12Request) {
+        let Some(text) = x12_text(&request.payload) else { continue };
+        context.budget.spend(text.len())?;
         let Ok(body) = x12::parse(text, &Limits::default()) else {
-            refused.entry(question.seq).or_default().insert("unknown".to_owned());
+            refused.entry(request.seq).or_default().insert("unknown".to_owned());
             continue;
         };
-        let refusals = Refusals::of(question, &body, case)?;
-        let (mut taken, mut others) = (BTreeSet::new(), BTreeSet::new());
+        let refusals = X12Refusals::of(request, &body, context)?;
+        let (mut accepted, mut others) = (BTreeSet::new(), BTreeSet::new());
         for transaction in body.transactions() {
-            let is_taken = refusals.fate(&transaction) == Fate::Taken;
-            (if is_taken { &mut taken } else { &mut others }).extend(resources(&transaction));
+            let is_accepted = refusals.status_of(&transaction) == TransactionStatus::Accepted;
+            (if is_accepted { &mut accepted } else { &mut others }).extend(resources(&transaction));
         }
-        refused.entry(question.seq).or_default().extend(others.difference(&taken).cloned());
+        refused.entry(request.seq).or_default().extend(others.difference(&accepted).cloned());
     }
     Ok(refused)
 }
 
-impl Refusals {
-    /// Answers stand in the log after their question and before the next one.
-    pub(crate) fn of(question: &Event, asked: &x12::Body<'_>, case: &Case<'_>) -> Result<Self, String> {
-        let mut refusals = Self { is_ambiguous: is_ambiguous(asked), ..Self::default() };
-        let after = case.evidence.events.iter().skip_while(|event| event.id != question.id).skip(1);
-        let after = after.filter(|event| event.sandbox_id == question.sandbox_id);
-        case.budget.spend(case.evidence.events.len())?;
+impl X12Refusals {
+    /// Responses are in the log after their request and before the next one.
+    pub(crate) fn of(request: &Event, body: &x12::Body<'_>, context: &EvaluationContext<'_>) -> Result<Self, String> {
+        let mut refusals = Self { is_ambiguous: is_ambiguous(body), ..Self::default() };
+        let after = context.evidence.events.iter().skip_while(|event| event.id != request.id).skip(1);
+        let after = after.filter(|event| event.sandbox_id == request.sandbox_id);
+        context.budget.spend(context.evidence.events.len())?;
         for event in after.take_while(|event| event.r#type != EventType::X12Request) {
             if event.r#type != EventType::X12Response {
                 continue;
             }
             let Some(text) = x12_text(&event.payload) else { continue };
-            case.budget.spend(text.len())?;
+            context.budget.spend(text.len())?;
             let number = event.payload.get("in_reply_to").and_then(serde_json::Value::as_str).unwrap_or_default();
             if let Ok(body) = x12::parse(text, &Limits::default()) {
                 refusals.read(number, &body);
@@ -75,7 +75,7 @@ impl Refusals {
         Ok(refusals)
     }
 
-    fn read(&mut self, asked: &str, body: &x12::Body<'_>) {
+    fn read(&mut self, request_number: &str, body: &x12::Body<'_>) {
         for (_, segment) in body.interchanges().iter().flat_map(|interchange| interchange.outside_groups()) {
             if segment.name() == "TA1" && segment.text_at(4) == "R" {
                 self.interchanges.insert(segment.text_at(1).to_owned());
@@ -88,10 +88,10 @@ impl Refusals {
                     "AK1" => group = segment.text_at(2).to_owned(),
                     "AK2" => set = segment.text_at(2).to_owned(),
                     "IK5" if !is_accepted(segment.text_at(1)) => {
-                        self.transactions.insert((asked.to_owned(), group.clone(), set.clone()));
+                        self.transactions.insert((request_number.to_owned(), group.clone(), set.clone()));
                     }
                     "AK9" if segment.text_at(1) == "R" => {
-                        self.groups.insert((asked.to_owned(), group.clone()));
+                        self.groups.insert((request_number.to_owned(), group.clone()));
                     }
                     _ => {}
                 }
@@ -99,12 +99,12 @@ impl Refusals {
         }
     }
 
-    pub(crate) fn fate(&self, transaction: &Transaction<'_, '_>) -> Fate {
+    pub(crate) fn status_of(&self, transaction: &Transaction<'_, '_>) -> TransactionStatus {
         let is_any = !self.interchanges.is_empty() || !self.groups.is_empty() || !self.transactions.is_empty();
         match self.is_ambiguous {
-            true if is_any => Fate::Unknown,
-            false if self.names(transaction) => Fate::Refused,
-            _ => Fate::Taken,
+            true if is_any => TransactionStatus::Unknown,
+            false if self.names(transaction) => TransactionStatus::Refused,
+            _ => TransactionStatus::Accepted,
         }
     }
 
@@ -119,7 +119,7 @@ impl Refusals {
     }
 }
 
-/// Whether a control number of the question stands twice where it should be unique, or is not one.
+/// Whether a control number of the request is duplicate or malformed.
 fn is_ambiguous(body: &x12::Body<'_>) -> bool {
     let mut seen = BTreeSet::new();
     let is_number = |text: &str, most: usize| {

@@ -13,13 +13,13 @@ use verify::path::fhirpath::FhirPath;
 use verify::path::hl7::Hl7Path;
 use verify::path::json::JsonPath;
 use verify::path::x12::X12Path;
-use verify::{Outcome, catalogue, parse};
+use verify::{Outcome, catalog, parse};
 
 use crate::fixture::{PLAYGROUND, Playground};
 use crate::json::{first_line, read, reversed};
 
 static EXAMPLES: LazyLock<Vec<Value>> =
-    LazyLock::new(|| catalogue().iter().filter_map(|info| serde_json::from_str(info.example).ok()).collect());
+    LazyLock::new(|| catalog().iter().filter_map(|info| serde_json::from_str(info.example).ok()).collect());
 
 /// Passed is a whole score, and what is said of it stays short.
 fn bounded(outcome: &Outcome) {

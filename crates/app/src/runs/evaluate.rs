@@ -14,7 +14,7 @@ use sims::files::Content;
 use store::log;
 use store::sandboxes::StoredSandbox;
 use verify::sandbox_scope::SandboxNames;
-use verify::{Contents, Evidence, Outcome};
+use verify::{Evidence, FileContents, Outcome};
 use world::{Effect, Seq, World};
 
 use super::snapshots;
@@ -127,13 +127,17 @@ impl App {
     }
 
     /// The files that a criterion reads. A file that cannot be read is an error of the server.
-    async fn load_files(&self, evaluation: &Evaluation, frozen: &Arc<FrozenEvidence>) -> Result<Contents, AppError> {
-        let mut contents = Contents::new();
+    async fn load_files(
+        &self,
+        evaluation: &Evaluation,
+        frozen: &Arc<FrozenEvidence>,
+    ) -> Result<FileContents, AppError> {
+        let mut contents = FileContents::new();
         let frozen = Arc::clone(frozen);
         let wanted = evaluation.clone().run_blocking(move |evaluation| {
             let assertion = &evaluation.criterion.assertion;
             evaluation
-                .with_evidence(&frozen, &verify::NO_CONTENTS, |evidence| verify::wanted_files(assertion, evidence))
+                .with_evidence(&frozen, &verify::NO_FILE_CONTENTS, |evidence| verify::wanted_files(assertion, evidence))
         });
         for (sha256, row) in wanted.await? {
             contents.insert(sha256, self.whole_file(&row).await?);
@@ -202,7 +206,7 @@ async fn evaluate_without_files(
     }
     let frozen = Arc::clone(frozen);
     let evaluating = tokio::task::spawn_blocking(move || {
-        evaluations.into_iter().map(|evaluation| evaluation.evaluate(&frozen, &verify::NO_CONTENTS)).collect()
+        evaluations.into_iter().map(|evaluation| evaluation.evaluate(&frozen, &verify::NO_FILE_CONTENTS)).collect()
     });
     evaluating.await.map_err(|_| AppError::Internal("a check panicked".into()))
 }
@@ -225,7 +229,7 @@ impl Evaluation {
     fn with_evidence<T>(
         &self,
         frozen: &FrozenEvidence,
-        contents: &Contents,
+        contents: &FileContents,
         work: impl FnOnce(&Evidence<'_>) -> T,
     ) -> T {
         let entity = snapshots::entity_value(&self.snapshot, self.criterion.input_entity_id.as_ref());
@@ -234,7 +238,7 @@ impl Evaluation {
         work(&Evidence { world, names, events, effects, completed_seq, contents, entity, task })
     }
 
-    fn evaluate(self, frozen: &FrozenEvidence, contents: &Contents) -> CriterionOutcome {
+    fn evaluate(self, frozen: &FrozenEvidence, contents: &FileContents) -> CriterionOutcome {
         let evaluate = |evidence: &Evidence<'_>| verify::evaluate(&self.criterion.assertion, evidence);
         let mut outcome = self.with_evidence(frozen, contents, evaluate);
         if self.criterion.critical && !outcome.passed && outcome.score > Score::zero() {

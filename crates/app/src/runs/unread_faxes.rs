@@ -54,7 +54,7 @@ fn is_undecided(world: &World, names: &SandboxNames, snapshot: &Snapshot, task: 
             events: &[],
             effects: &[],
             completed_seq: None,
-            contents: &verify::NO_CONTENTS,
+            contents: &verify::NO_FILE_CONTENTS,
             entity: entity.as_ref(),
             task: Some(&task_value),
         };

@@ -36,8 +36,8 @@ pub(super) fn check(folder: &Folder, path: &str, task: &Task, findings: &mut Fin
         for hint in assertion.recommendations(&criterion.label) {
             findings.add(Finding::hint(path, format!("{}: {hint}", assertion_path(index))));
         }
-        for verify::Impossible { path: member, message, is_certain } in
-            verify::impossible(&criterion.assertion, &bindings)
+        for verify::UnmatchablePart { path: member, message, is_certain } in
+            verify::unmatchable_parts(&criterion.assertion, &bindings)
         {
             let message = format!("{}.{member}: {message}", assertion_path(index));
             let finding = if is_certain { Finding::error(path, message) } else { Finding::warning(path, message) };
@@ -75,7 +75,7 @@ fn assertion_path(index: usize) -> String {
 
 /// A suggestion for an unknown check name.
 fn suggestion(name: &str) -> String {
-    let names = || verify::catalogue().iter().map(|check| check.name);
+    let names = || verify::catalog().iter().map(|check| check.name);
     match nearest(name, names()) {
         Some(nearest) => format!(": did you mean `{nearest}`?"),
         None => format!("; there are {}", names().collect::<Vec<_>>().join(", ")),

@@ -1,10 +1,10 @@
-//! Labels with their values, in two columns as on a form.
+//! Lays out labels with their values, in two columns as on a form.
 
 use serde_json::{Map, Value};
 
 use super::flow::{Flow, LEFT, TEXT_WIDTH};
 use super::mark::Style;
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::font::settable;
 use crate::specification::plain;
 
@@ -12,8 +12,8 @@ const GAP: f32 = 8.0;
 const GUTTER: f32 = 18.0;
 const WIDEST_LABEL: f32 = 130.0;
 
-/// Two fields side by side where both are short, else one below the other.
-pub(super) fn set(flow: &mut Flow<'_>, fields: &Map<String, Value>) -> Result<(), Fault> {
+/// Puts two fields side by side if both are short, else one below the other.
+pub(super) fn set(flow: &mut Flow<'_>, fields: &Map<String, Value>) -> Result<(), DocumentError> {
     let fields: Vec<(String, String)> =
         fields.iter().map(|(label, value)| (format!("{}:", settable(label)), plain(value))).collect();
     let half = (TEXT_WIDTH - GUTTER) / 2.0;
@@ -51,7 +51,7 @@ fn one(
     label_width: f32,
     width: f32,
     (label, value): &(String, String),
-) -> Result<(), Fault> {
+) -> Result<(), DocumentError> {
     let leading = Style::BODY.leading();
     let labels = flow.lines(label, Style::STRONG, label_width);
     let values = flow.lines(value, Style::BODY, width - label_width - GAP);
@@ -67,7 +67,7 @@ fn one(
         flow.put(x + label_width + GAP, flow.y, value, Style::BODY);
         flow.y += leading;
     }
-    // A value shorter than its label.
+    // The value is shorter than its label.
     if values.len() < labels.len() {
         flow.y = below;
     }

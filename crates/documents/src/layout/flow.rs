@@ -1,8 +1,8 @@
-//! Sets lines and blocks one below the other, over as many pages as they need.
+//! Places lines and blocks one below the other, on as many pages as they need.
 
 use super::mark::{Mark, PAGE_HEIGHT, PAGE_WIDTH, Run, Shade, Style};
 use super::wrap::wrap;
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::font::Fonts;
 
 pub(crate) const LEFT: f32 = 62.0;
@@ -17,7 +17,7 @@ pub(crate) type Page = Vec<Mark>;
 pub(crate) struct Flow<'a> {
     pub(crate) fonts: &'a Fonts,
     pub(crate) pages: Vec<Page>,
-    /// Where the next thing is set.
+    /// The position of the next line or block.
     pub(crate) y: f32,
     most_pages: usize,
     /// At the top of every page but the first.
@@ -33,7 +33,7 @@ impl<'a> Flow<'a> {
         Self { fonts, pages: vec![Page::new()], y: TOP, most_pages, continued, footer }
     }
 
-    /// Of the footer, which stands at the bottom of every page.
+    /// The text of the footer on every page.
     fn footer_top(&self) -> f32 {
         PAGE_HEIGHT - MARGIN_BELOW - Style::SMALL.leading() * self.footer.len() as f32
     }
@@ -46,13 +46,13 @@ impl<'a> Flow<'a> {
         self.bottom() - self.y
     }
 
-    /// What a block may take at most, if it is to stay on one page.
+    /// The maximum height of a block on one page.
     pub(crate) fn whole_page(&self) -> f32 {
         self.bottom() - TOP - 60.0
     }
 
-    /// Begins a page if so much does not fit on this one.
-    pub(crate) fn need(&mut self, height: f32) -> Result<(), Fault> {
+    /// Starts a new page if the height does not fit on this one.
+    pub(crate) fn need(&mut self, height: f32) -> Result<(), DocumentError> {
         if height <= self.left_on_page() || self.is_at_top() {
             return Ok(());
         }
@@ -63,9 +63,9 @@ impl<'a> Flow<'a> {
         self.y <= TOP
     }
 
-    pub(crate) fn new_page(&mut self) -> Result<(), Fault> {
+    pub(crate) fn new_page(&mut self) -> Result<(), DocumentError> {
         if self.pages.len() >= self.most_pages {
-            return Err(Fault::TooManyPages { most: self.most_pages });
+            return Err(DocumentError::TooManyPages { max: self.most_pages });
         }
         self.pages.push(Page::new());
         self.y = TOP;
@@ -77,14 +77,14 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// Space between things; none at the top of a page.
+    /// Vertical space, which is left out at the top of a page.
     pub(crate) fn skip(&mut self, height: f32) {
         if !self.is_at_top() {
             self.y += height;
         }
     }
 
-    /// Text on one line, its top at `y`.
+    /// A line of text with its top at `y`.
     pub(crate) fn put(&mut self, x: f32, y: f32, text: &str, style: Style) {
         if !text.is_empty() {
             self.mark(Mark::Text(Run { x, baseline: y + style.ascent(), text: text.to_owned(), style }));
@@ -105,9 +105,9 @@ impl<'a> Flow<'a> {
         wrap(self.fonts.of(style.weight), text, style.size, width)
     }
 
-    /// Wrapped text at the left edge plus `indent`. A blank line is half a line high, and a paragraph does not leave one line
-    /// of itself alone at the end of a page.
-    pub(crate) fn paragraphs(&mut self, text: &str, style: Style, indent: f32) -> Result<(), Fault> {
+    /// Wrapped text with an indent. A blank line has half the height of a line. A paragraph does not leave a single line
+    /// at the end of a page.
+    pub(crate) fn paragraphs(&mut self, text: &str, style: Style, indent: f32) -> Result<(), DocumentError> {
         let lines = self.lines(text, style, TEXT_WIDTH - indent);
         for (index, line) in lines.iter().enumerate() {
             if line.is_empty() {
@@ -124,7 +124,7 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// Footer and number of every page.
+    /// Adds the footer and number to every page.
     pub(crate) fn finish(mut self) -> Vec<Page> {
         let (count, top, style) = (self.pages.len(), self.footer_top(), Style::SMALL);
         for (index, page) in self.pages.iter_mut().enumerate() {
@@ -136,7 +136,7 @@ impl<'a> Flow<'a> {
                 Mark::Text(Run { x, baseline, text: text.to_owned(), style })
             };
             let mut footer = self.footer.iter().enumerate().filter(|(_, text)| !text.is_empty());
-            // As one reads: the number stands at the end of the first line.
+            // The number comes after the first line, in reading order.
             page.extend(footer.next().map(|(line, text)| at(LEFT, line, text)));
             page.push(at(RIGHT - width, 0, &number));
             page.extend(footer.map(|(line, text)| at(LEFT, line, text)));

@@ -1,7 +1,7 @@
-//! What stands on a page, in points from its upper left corner.
+//! The marks on a page, in points relative to its upper left corner.
 
 use crate::font::Weight;
-use crate::ink::Stroke;
+use crate::handwriting::Stroke;
 
 /// US letter.
 pub(crate) const PAGE_WIDTH: f32 = 612.0;
@@ -10,7 +10,7 @@ pub(crate) const PAGE_HEIGHT: f32 = 792.0;
 #[derive(Clone, Debug)]
 pub(crate) enum Mark {
     Text(Run),
-    /// A filled rectangle; lines are thin ones.
+    /// A filled rectangle. Lines are thin rectangles.
     Bar {
         x: f32,
         y: f32,
@@ -31,7 +31,7 @@ pub(crate) enum Mark {
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) x: f32,
-    /// Of the line that the letters stand on.
+    /// The position of the baseline.
     pub(crate) baseline: f32,
     pub(crate) text: String,
     pub(crate) style: Style,
@@ -45,14 +45,14 @@ pub(crate) struct Style {
     pub(crate) is_slanted: bool,
 }
 
-/// How a slanted letter leans: so far to the right for each point up.
+/// The slant of oblique letters: the shift to the right for each point up.
 pub(crate) const SLANT: f32 = 0.21;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shade {
     Black,
     Grey,
-    /// Behind table headings; a scanner or a fax does not see it.
+    /// The background of table headings, which scanners and fax machines do not reproduce.
     Light,
 }
 
@@ -87,7 +87,7 @@ impl Style {
         self.size * 1.32
     }
 
-    /// From the top of a line to what its letters stand on.
+    /// From the top of a line to its baseline.
     pub(crate) fn ascent(self) -> f32 {
         self.size * 0.98
     }

@@ -1,4 +1,4 @@
-//! Where everything of a document stands on its pages.
+//! Lays out a document on its pages.
 
 mod fields;
 mod flow;
@@ -11,11 +11,11 @@ pub(crate) use flow::Page;
 use flow::{Flow, LEFT, RIGHT, TEXT_WIDTH};
 use mark::{Shade, Style};
 
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::font::Fonts;
 use crate::specification::{Document, Letterhead, Section};
 
-pub(crate) fn pages(document: &Document, fonts: &Fonts, most_pages: usize) -> Result<Vec<Page>, Fault> {
+pub(crate) fn pages(document: &Document, fonts: &Fonts, most_pages: usize) -> Result<Vec<Page>, DocumentError> {
     let mut flow = Flow::new(fonts, &document.title, document.footer.as_deref().unwrap_or_default(), most_pages);
     if let Some(letterhead) = &document.letterhead {
         set_letterhead(&mut flow, letterhead)?;
@@ -45,8 +45,8 @@ pub(crate) fn pages(document: &Document, fonts: &Fonts, most_pages: usize) -> Re
     Ok(flow.finish())
 }
 
-/// In the middle, with a double rule below.
-fn set_letterhead(flow: &mut Flow<'_>, letterhead: &Letterhead) -> Result<(), Fault> {
+/// Centered, with a double rule below.
+fn set_letterhead(flow: &mut Flow<'_>, letterhead: &Letterhead) -> Result<(), DocumentError> {
     let mut lines = vec![(letterhead.name.as_str(), Style::LETTERHEAD)];
     lines.extend(letterhead.lines.iter().map(|line| (line.as_str(), Style::SMALL)));
     for (text, style) in lines {
@@ -64,10 +64,10 @@ fn set_letterhead(flow: &mut Flow<'_>, letterhead: &Letterhead) -> Result<(), Fa
     Ok(())
 }
 
-fn set_section(flow: &mut Flow<'_>, section: &Section) -> Result<(), Fault> {
+fn set_section(flow: &mut Flow<'_>, section: &Section) -> Result<(), DocumentError> {
     flow.skip(12.0);
     if let Some(heading) = &section.heading {
-        // A heading stays with the first lines of what it heads.
+        // A heading stays on the same page as its first lines.
         flow.need(Style::HEADING.leading() + Style::BODY.leading() * 3.0)?;
         flow.paragraphs(heading, Style::HEADING, 0.0)?;
         flow.y += 2.0;

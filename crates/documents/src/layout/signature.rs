@@ -2,18 +2,18 @@
 
 use super::flow::{Flow, LEFT, RIGHT};
 use super::mark::{Mark, Shade, Style};
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::font::settable;
-use crate::ink;
+use crate::handwriting;
 use crate::specification::{Document, Signature};
 
 const LABEL_WIDTH: f32 = 62.0;
 const LINE_WIDTH: f32 = 230.0;
 const DATE_WIDTH: f32 = 120.0;
-/// For what stands above the line.
+/// The height above the line.
 const ROOM: f32 = 34.0;
 
-pub(super) fn set(flow: &mut Flow<'_>, document: &Document) -> Result<(), Fault> {
+pub(super) fn set(flow: &mut Flow<'_>, document: &Document) -> Result<(), DocumentError> {
     let signer = document.signer.as_deref().unwrap_or_default();
     let below = flow.lines(signer, Style::BODY, RIGHT - LEFT - LABEL_WIDTH - DATE_WIDTH);
     let leading = Style::BODY.leading();
@@ -28,7 +28,7 @@ pub(super) fn set(flow: &mut Flow<'_>, document: &Document) -> Result<(), Fault>
         Signature::Missing => {}
         Signature::Present => signed(flow, x, line, signer),
         Signature::Scanned => {
-            let strokes = ink::signature(signer);
+            let strokes = handwriting::signature(signer);
             flow.mark(Mark::Ink { x: x + 6.0, y: line - ROOM + 2.0, width: 170.0, height: ROOM + 6.0, strokes });
         }
     }
@@ -43,7 +43,7 @@ pub(super) fn set(flow: &mut Flow<'_>, document: &Document) -> Result<(), Fault>
     Ok(())
 }
 
-/// The name as a conformed copy gives it, made small enough for the line.
+/// The name as in a conformed copy, scaled to fit the line.
 fn signed(flow: &mut Flow<'_>, x: f32, line: f32, signer: &str) {
     let text = format!("/s/ {}", settable(signer)).trim_end().to_owned();
     let mut style = Style::SIGNED;
@@ -57,7 +57,7 @@ fn dated(flow: &mut Flow<'_>, line: f32, dates: &[String]) {
     let x = RIGHT - DATE_WIDTH - 36.0;
     flow.put(x, line - leading, "Date:", Style::STRONG);
     flow.bar(x + 32.0, line, DATE_WIDTH, 0.6, Shade::Black);
-    // A date that does not fit goes on below the line.
+    // A date that does not fit goes below the line.
     for (index, text) in dates.iter().enumerate() {
         let y = if index == 0 { line - leading } else { line + 3.0 + leading * (index - 1) as f32 };
         flow.put(x + 34.0, y, text, Style::BODY);

@@ -1,15 +1,15 @@
-//! Tables with rules: columns as wide as their content asks, headings again on every page.
+//! Lays out tables with rules. Columns fit their content, and headings are repeated on every page.
 
 use super::flow::{Flow, LEFT, TEXT_WIDTH};
 use super::mark::{Shade, Style};
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::font::settable;
 use crate::specification::{Table, plain};
 
 const PADDING: f32 = 4.0;
 const RULE: f32 = 0.6;
 
-pub(super) fn set(flow: &mut Flow<'_>, table: &Table) -> Result<(), Fault> {
+pub(super) fn set(flow: &mut Flow<'_>, table: &Table) -> Result<(), DocumentError> {
     let grid = Grid { widths: widths(flow, table) };
     let leading = Style::CELL.leading();
     flow.need(leading * 3.0 + PADDING * 4.0)?;
@@ -18,7 +18,7 @@ pub(super) fn set(flow: &mut Flow<'_>, table: &Table) -> Result<(), Fault> {
     for row in &table.rows {
         let texts: Vec<String> = row.iter().map(plain).collect();
         let mut cells = grid.wrapped(flow, &texts, Style::CELL);
-        // A row stays on one page if a page can hold it; a larger one is cut.
+        // A row stays on one page if it fits. A larger one is split.
         while cells.iter().any(|lines| !lines.is_empty()) {
             let is_cut = height(&cells) > flow.whole_page() && flow.left_on_page() >= 60.0;
             if height(&cells) > flow.left_on_page() && !is_cut {
@@ -37,8 +37,8 @@ pub(super) fn set(flow: &mut Flow<'_>, table: &Table) -> Result<(), Fault> {
 }
 
 fn height(cells: &[Vec<String>]) -> f32 {
-    let most = cells.iter().map(Vec::len).max().unwrap_or(0);
-    most as f32 * Style::CELL.leading() + PADDING * 2.0
+    let max = cells.iter().map(Vec::len).max().unwrap_or(0);
+    max as f32 * Style::CELL.leading() + PADDING * 2.0
 }
 
 struct Grid {
@@ -51,7 +51,7 @@ impl Grid {
         cells.iter().zip(inside).map(|(cell, width)| flow.lines(cell, style, width)).collect()
     }
 
-    /// One row with the rule above it and the rules beside its cells.
+    /// Draws a row, the rule above it, and the rules between its cells.
     fn row(&self, flow: &mut Flow<'_>, cells: &[Vec<String>], style: Style) {
         let (top, height) = (flow.y, height(cells));
         if style == Style::CELL_HEADING {
@@ -68,13 +68,13 @@ impl Grid {
         }
         flow.bar(x - RULE, top, RULE, height, Shade::Black);
         flow.y += height;
-        // Where the page ends, the table has a rule too.
+        // The table has a rule at the end of a page.
         flow.bar(LEFT, flow.y, TEXT_WIDTH, RULE, Shade::Black);
     }
 }
 
-/// Each column gets what its widest cell asks; when that is too much, those above a common bound get the bound. When it is
-/// too little, all grow in proportion.
+/// Each column gets the width of its widest cell. If the sum is too large, columns above a common bound get the bound. If it is
+/// too small, all columns grow proportionally.
 fn widths(flow: &Flow<'_>, table: &Table) -> Vec<f32> {
     let wish = |index: usize, column: &String| {
         let heading = flow.fonts.bold.width(&settable(column), Style::CELL.size);
@@ -91,7 +91,7 @@ fn widths(flow: &Flow<'_>, table: &Table) -> Vec<f32> {
         return wishes.iter().map(|wish| wish * TEXT_WIDTH / total.max(1.0)).collect();
     }
     let mut bound = TEXT_WIDTH / wishes.len() as f32;
-    // Narrow columns leave room to the wide ones; a few rounds bring the sum to the width.
+    // Narrow columns leave room for the wide ones, so the bound is found in a few rounds.
     for _ in 0..30 {
         let taken: f32 = wishes.iter().map(|wish| wish.min(bound)).sum();
         let capped = wishes.iter().filter(|wish| **wish > bound).count();

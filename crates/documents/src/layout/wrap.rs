@@ -2,12 +2,12 @@
 
 use crate::font::{Face, settable};
 
-/// At line breaks of the text and between words; a word that is wider than the line is broken where it must be. At least one
-/// line, maybe empty, for each line of the text.
+/// Breaks text at line breaks and between words. A word that is wider than the line is broken anywhere. Returns at least one
+/// line, possibly empty, for each line of the text.
 pub(crate) fn wrap(face: &Face, text: &str, size: f32, width: f32) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.replace("\r\n", "\n").split(['\n', '\r', '\u{2028}', '\u{2029}', '\u{b}', '\u{c}']) {
-        let mut line = Line { face, size, width, text: String::new(), used: 0.0 };
+        let mut line = OpenLine { face, size, width, text: String::new(), used: 0.0 };
         for word in settable(paragraph).split(' ').filter(|word| !word.is_empty()) {
             line.add(word, &mut lines);
         }
@@ -16,7 +16,7 @@ pub(crate) fn wrap(face: &Face, text: &str, size: f32, width: f32) -> Vec<String
     lines
 }
 
-struct Line<'a> {
+struct OpenLine<'a> {
     face: &'a Face,
     size: f32,
     width: f32,
@@ -24,7 +24,7 @@ struct Line<'a> {
     used: f32,
 }
 
-impl Line<'_> {
+impl OpenLine<'_> {
     fn add(&mut self, word: &str, lines: &mut Vec<String>) {
         let needed = self.face.width(word, self.size);
         let space = if self.text.is_empty() { 0.0 } else { self.face.advance(' ') * self.size };

@@ -4,7 +4,7 @@
 pub(crate) struct Bitmap {
     pub(crate) width: u32,
     pub(crate) height: u32,
-    /// Rows from the top, each filled up to a whole byte; a set bit is black.
+    /// Rows from the top, each padded to a whole byte. A set bit is black.
     rows: Vec<u8>,
 }
 
@@ -26,20 +26,20 @@ impl Bitmap {
         self.rows
     }
 
-    /// All of a row; a set bit is black. What is missing of it stays.
+    /// Sets a row. A set bit is black. Pixels beyond the given bytes are not changed.
     pub(crate) fn set_row(&mut self, y: usize, bytes: impl Iterator<Item = u8>) {
         let (stride, spare) = (self.stride(), (8 - self.width % 8) % 8);
         let row = self.rows.chunks_mut(stride.max(1)).nth(y).unwrap_or_default();
         for (place, byte) in row.iter_mut().zip(bytes) {
             *place = byte;
         }
-        // Beyond the edge nothing is black.
+        // Pixels beyond the edge are not black.
         if let Some(last) = row.last_mut() {
             *last &= 0xff << spare;
         }
     }
 
-    /// Outside of the picture nothing happens.
+    /// Ignores positions outside of the picture.
     pub(crate) fn blacken(&mut self, x: u32, y: u32) {
         if x < self.width && y < self.height {
             let place = y as usize * self.stride() + (x / 8) as usize;

@@ -5,11 +5,11 @@ use ttf_parser::OutlineBuilder;
 
 use super::bitmap::Bitmap;
 use crate::font::{Face, Fonts};
-use crate::ink::{Dice, Stroke};
+use crate::handwriting::{SeededRandom, Stroke};
 use crate::layout::Page;
 use crate::layout::mark::{Mark, PAGE_HEIGHT, PAGE_WIDTH, Run, SLANT, Shade};
 
-/// Dots an inch, across and down.
+/// Dots per inch, horizontally and vertically.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Resolution {
     pub(crate) across: f32,
@@ -17,19 +17,19 @@ pub(crate) struct Resolution {
 }
 
 impl Resolution {
-    /// Fax, "fine"; the width is that of every fax machine.
+    /// Fax resolution "fine".
     pub(crate) const FAX: Self = Self { across: 204.0, down: 196.0 };
     pub(crate) const SCANNER: Self = Self { across: 300.0, down: 300.0 };
 
     pub(crate) fn size(self) -> (u32, u32) {
         let pixels = |points: f32, dots: f32| (points / 72.0 * dots).round() as u32;
-        // A fax line has 1728 dots: the paper's edges are cut off or filled up.
+        // A fax line has 1728 dots, so the edges of the paper are cropped or padded.
         let width = if self == Self::FAX { 1728 } else { pixels(PAGE_WIDTH, self.across) };
         (width, pixels(PAGE_HEIGHT, self.down))
     }
 }
 
-/// How the paper lay: turned by a small angle, and moved, in points.
+/// The placement of the paper on the scanner: a small rotation, and a shift in points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Placement {
     pub(crate) turn: f32,
@@ -40,21 +40,21 @@ pub(crate) struct Placement {
 impl Placement {
     pub(crate) const STRAIGHT: Self = Self { turn: 0.0, right: 0.0, down: 0.0 };
 
-    /// A third of a degree at most, and never quite straight.
-    pub(crate) fn askew(dice: &mut Dice) -> Self {
+    /// Rotates by up to a third of a degree, and never by 0.
+    pub(crate) fn askew(dice: &mut SeededRandom) -> Self {
         let turn = 0.0022 + dice.below(1000) as f32 * 0.000_003_4;
         let turn = if dice.below(2) == 0 { turn } else { -turn };
         Self { turn, right: dice.within(3.0), down: dice.within(3.0) }
     }
 
-    /// A point of the page where it then lies. The angle is so small that its sine is itself and its cosine one.
+    /// The position of a point of the page. For such small angles, the sine is the angle and the cosine is 1.
     pub(crate) fn of(self, x: f32, y: f32) -> (f32, f32) {
         let (across, along) = (x - PAGE_WIDTH / 2.0, y - PAGE_HEIGHT / 2.0);
         (x - self.turn * along + self.right, y + self.turn * across + self.down)
     }
 }
 
-/// What is darkened of a page, a byte for each pixel; 255 is black.
+/// The darkness of a page, one byte for each pixel. 255 is black.
 pub(crate) struct Canvas {
     pub(crate) width: u32,
     pub(crate) height: u32,
@@ -79,7 +79,7 @@ impl Canvas {
         for mark in page {
             match mark {
                 Mark::Text(run) => self.text(run, fonts.of(run.style.weight)),
-                // Too light to leave a dot.
+                // Too light to be reproduced.
                 Mark::Bar { shade: Shade::Light, .. } => {}
                 Mark::Bar { x, y, width, height, .. } => {
                     let corners = [(*x, *y), (x + width, *y), (x + width, y + height), (*x, y + height)];
@@ -91,15 +91,15 @@ impl Canvas {
         }
     }
 
-    /// Handwriting with its corner at the corner of the picture.
+    /// Handwriting in the upper left corner of the picture.
     pub(crate) fn ink_alone(&mut self, mark: &Mark) {
         if let Mark::Ink { width, height, strokes, .. } = mark {
             self.handwriting(strokes, (0.0, 0.0), (*width, *height));
         }
     }
 
-    /// Threshold and specks of a scanner; without dice as sharp as it can be.
-    pub(crate) fn developed(&self, dice: Option<&mut Dice>) -> Bitmap {
+    /// Applies the threshold and specks of a scanner. Without random numbers, the result is sharp.
+    pub(crate) fn developed(&self, dice: Option<&mut SeededRandom>) -> Bitmap {
         let mut picture = Bitmap::white(self.width, self.height);
         let Some(dice) = dice else {
             self.expose(&mut picture, |_| 112);
@@ -128,7 +128,7 @@ impl Canvas {
 
     fn pixel(&self, x: f32, y: f32) -> Point {
         let (x, y) = self.placement.of(x, y);
-        // A fax line is a little shorter than the paper is wide: the middle stays in the middle.
+        // A fax line is slightly narrower than the paper, so the page is centered.
         let cut = (PAGE_WIDTH / 72.0 * self.resolution.across - Resolution::size(self.resolution).0 as f32) / 2.0;
         point(x / 72.0 * self.resolution.across - cut, y / 72.0 * self.resolution.down)
     }
@@ -149,7 +149,7 @@ impl Canvas {
         }
     }
 
-    /// Each piece of a stroke is a lozenge; the pen is a little wider downwards.
+    /// Each segment of a stroke is a rhombus. The pen is slightly wider for downward strokes.
     fn handwriting(&mut self, strokes: &[Stroke], (left, top): (f32, f32), (width, height): (f32, f32)) {
         const PEN: f32 = 0.55;
         for stroke in strokes {
@@ -175,7 +175,7 @@ impl Canvas {
         }
     }
 
-    /// Lines thinner than a dot are drawn as one: a scanner's threshold would lose them.
+    /// Lines thinner than a dot are drawn one dot wide, because the scanner's threshold would drop them.
     fn fill(&mut self, contours: &[Vec<Point>], is_line: bool) {
         let points = || contours.iter().flatten();
         let (left, right) = bounds(points().map(|point| point.x));
@@ -208,7 +208,7 @@ impl Canvas {
 }
 
 fn bounds(values: impl Iterator<Item = f32>) -> (f32, f32) {
-    values.fold((f32::INFINITY, f32::NEG_INFINITY), |(least, most), value| (least.min(value), most.max(value)))
+    values.fold((f32::INFINITY, f32::NEG_INFINITY), |(least, max), value| (least.min(value), max.max(value)))
 }
 
 /// The grain of the paper at one pixel.
@@ -235,7 +235,7 @@ impl Outline {
     }
 }
 
-/// So many straight pieces for a curve: letters are a few dots wide.
+/// Line segments for a curve. Letters are only a few dots wide.
 const PIECES: u8 = 4;
 
 impl OutlineBuilder for Outline {

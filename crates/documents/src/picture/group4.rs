@@ -1,13 +1,13 @@
-//! ITU-T T.6, the compression of Group 4 fax, for our pictures and for those of others.
+//! Encodes and decodes ITU-T T.6, the compression of Group 4 fax.
 
 use fax::decoder::{DecodeStatus, Group3Decoder, Group4Decoder};
 use fax::encoder::Encoder;
 use fax::{Color, VecWriter};
 
 use super::bitmap::{Bitmap, is_black};
-use crate::fault::Fault;
+use crate::error::DocumentError;
 
-const BROKEN: Fault = Fault::Damaged("a picture in fax compression breaks off");
+const BROKEN: DocumentError = DocumentError::Damaged("a picture in fax compression breaks off");
 
 pub(crate) fn encode(picture: &Bitmap) -> Vec<u8> {
     let mut encoder = Encoder::new(VecWriter::new());
@@ -19,8 +19,8 @@ pub(crate) fn encode(picture: &Bitmap) -> Vec<u8> {
     encoder.finish().map(VecWriter::finish).unwrap_or_default()
 }
 
-/// Pictures of any width and height that the caller allows. What breaks off is white from there.
-pub(crate) fn decode_group4(bytes: &[u8], width: u32, height: u32) -> Result<Bitmap, Fault> {
+/// Decodes a picture. Truncated data is white from there.
+pub(crate) fn decode_group4(bytes: &[u8], width: u32, height: u32) -> Result<Bitmap, DocumentError> {
     let input = bytes.iter().map(|byte| Ok::<u8, std::convert::Infallible>(*byte));
     let mut decoder = Group4Decoder::new(input, width).map_err(|_| BROKEN)?;
     let mut picture = Bitmap::white(width, height);
@@ -36,12 +36,12 @@ pub(crate) fn decode_group4(bytes: &[u8], width: u32, height: u32) -> Result<Bit
 }
 
 /// Modified Huffman, one line after another.
-pub(crate) fn decode_group3(bytes: &[u8], width: u32, height: u32) -> Result<Bitmap, Fault> {
+pub(crate) fn decode_group3(bytes: &[u8], width: u32, height: u32) -> Result<Bitmap, DocumentError> {
     let input = bytes.iter().map(|byte| Ok::<u8, std::convert::Infallible>(*byte));
     let mut decoder = Group3Decoder::new(input).map_err(|_| BROKEN)?;
     let mut picture = Bitmap::white(width, height);
     for y in 0..height {
-        // The last line may end without a mark, and is drawn all the same.
+        // The last line may lack an end mark.
         let status = decoder.advance();
         if status.is_err() && y == 0 && decoder.transitions().is_empty() {
             return Err(BROKEN);

@@ -1,4 +1,4 @@
-//! Pages as pictures: black and white, drawn from the layout or decoded from files of others.
+//! Pages as black and white pictures, drawn from the layout or decoded from files.
 
 pub(crate) mod bitmap;
 pub(crate) mod draw;

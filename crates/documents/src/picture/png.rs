@@ -1,4 +1,4 @@
-//! PNG (RFC 2083) of one page, in grey or black and white.
+//! Writes a page as PNG (RFC 2083), in gray or black and white.
 
 use miniz_oxide::DataFormat;
 use miniz_oxide::deflate::core::{CompressorOxide, TDEFLFlush, compress_to_output};
@@ -29,7 +29,7 @@ impl Png {
 
     /// One byte for each pixel, 0 black, 255 white.
     pub(crate) fn of_grey(width: u32, height: u32, pixels: &[u8]) -> Self {
-        // Of pictures with many shades a greater effort takes five times as long and saves little.
+        // For pictures with many shades, a higher level takes five times as long and saves little.
         let mut packed = Deflated::new(1);
         pixels.chunks(width.max(1) as usize).take(height as usize).for_each(|row| packed.row(row));
         Self::new(width, height, Colour::Grey, packed)
@@ -46,7 +46,7 @@ impl Png {
     }
 }
 
-/// Rows that are packed as they come, so that they are never in memory as a whole.
+/// Compresses row by row, so that the rows are never in memory as a whole.
 struct Deflated {
     machine: Box<CompressorOxide>,
     packed: Vec<u8>,
@@ -59,7 +59,7 @@ impl Deflated {
         Self { machine, packed: Vec::new() }
     }
 
-    /// As it is: none of the filters.
+    /// No filter.
     fn row(&mut self, bytes: &[u8]) {
         self.push(&[0], TDEFLFlush::None);
         self.push(bytes, TDEFLFlush::None);
@@ -87,7 +87,7 @@ fn chunk(file: &mut Vec<u8>, name: [u8; 4], content: &[u8]) {
     file.extend(crc32([&name, content]).to_be_bytes());
 }
 
-/// By the bit: a page compresses to little.
+/// One bit for each pixel, because a page compresses well.
 fn crc32(parts: [&[u8]; 2]) -> u32 {
     let bits = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
     let bytes = parts.into_iter().flatten();

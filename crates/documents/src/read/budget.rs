@@ -1,17 +1,17 @@
-//! How much one reading may cost, counted in what is done and not in time: the same file always gives the same answer.
+//! Limits the work of reading one file. It counts steps instead of time, so that results are deterministic.
 
 use std::cell::Cell;
 
-use crate::fault::Fault;
+use crate::error::DocumentError;
 
-pub(crate) const LARGEST_FILE: usize = 64 << 20;
-/// About the bytes and elements that may be looked at: a second or two at the worst.
+pub(crate) const MAX_FILE_SIZE: usize = 64 << 20;
+/// Approximately the number of bytes and elements that may be examined. Takes up to two seconds.
 pub(crate) const STEPS: u64 = 400_000_000;
-/// All streams together, unpacked.
+/// The decoded size of all streams.
 const MOST_UNPACKED: usize = 128 << 20;
-/// One stream, unpacked: this much is in memory at a time.
+/// The decoded size of one stream, which is in memory at a time.
 pub(crate) const LARGEST_STREAM: usize = 32 << 20;
-/// Of the text that is found.
+/// The size of the extracted text.
 const LONGEST_TEXT: usize = 8 << 20;
 
 pub(crate) struct Budget {
@@ -29,31 +29,31 @@ impl Budget {
         self.steps.get()
     }
 
-    pub(crate) fn spend(&self, steps: usize) -> Result<(), Fault> {
+    pub(crate) fn spend(&self, steps: usize) -> Result<(), DocumentError> {
         let left = self.steps.get().checked_sub(steps as u64);
         self.steps.set(left.unwrap_or(0));
-        left.map(drop).ok_or(Fault::TooLarge("there is too much to look at"))
+        left.map(drop).ok_or(DocumentError::TooLarge("there is too much to look at"))
     }
 
-    /// How much the next stream may be at most.
+    /// The maximum decoded size of the next stream.
     pub(crate) fn room(&self) -> usize {
         self.unpacked.get().min(LARGEST_STREAM)
     }
 
-    /// How much may still be unpacked in all.
+    /// The remaining total of decoded bytes.
     pub(crate) fn room_for_all(&self) -> usize {
         self.unpacked.get()
     }
 
-    pub(crate) fn unpack(&self, bytes: usize) -> Result<(), Fault> {
+    pub(crate) fn unpack(&self, bytes: usize) -> Result<(), DocumentError> {
         let left = self.unpacked.get().checked_sub(bytes);
         self.unpacked.set(left.unwrap_or(0));
-        left.map(drop).ok_or(Fault::TooLarge("its streams unpack to too much"))
+        left.map(drop).ok_or(DocumentError::TooLarge("its streams unpack to too much"))
     }
 
-    pub(crate) fn say(&self, bytes: usize) -> Result<(), Fault> {
+    pub(crate) fn say(&self, bytes: usize) -> Result<(), DocumentError> {
         let left = self.text.get().checked_sub(bytes);
         self.text.set(left.unwrap_or(0));
-        left.map(drop).ok_or(Fault::TooLarge("it has too much text"))
+        left.map(drop).ok_or(DocumentError::TooLarge("it has too much text"))
     }
 }

@@ -1,15 +1,15 @@
-//! How large a picture says it is, before anybody unpacks it.
+//! Reads the dimensions of a picture from its header, before it is decoded.
 
 const MOST_PIXELS: u64 = 64 << 20;
 
-/// Whether a PNG or JPEG file names a size that is small enough to be unpacked by whoever looks at it.
+/// Whether a PNG or JPEG file is small enough to be decoded, according to its header.
 pub(crate) fn are_bounded(bytes: &[u8]) -> bool {
     of(bytes).is_some_and(|(width, height)| width > 0 && height > 0 && width * height <= MOST_PIXELS)
 }
 
 /// Width and height of a PNG or JPEG file.
 pub(crate) fn of(bytes: &[u8]) -> Option<(u64, u64)> {
-    // What begins like neither would be unpacked as something else again.
+    // Other data would be decoded as another format.
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => png(bytes),
         [0xff, 0xd8, 0xff, ..] => jpeg(bytes),
@@ -22,13 +22,13 @@ fn png(bytes: &[u8]) -> Option<(u64, u64)> {
     Some((number(bytes, 16, 4)?, number(bytes, 20, 4)?))
 }
 
-/// The first frame header; there may be more only in files that nobody writes.
+/// The dimensions in the first frame header.
 fn jpeg(bytes: &[u8]) -> Option<(u64, u64)> {
     let mut at = 2;
     loop {
         let [0xff, marker] = *bytes.get(at..at + 2)? else { return None };
         match marker {
-            // Filling, and markers without content.
+            // Padding, and markers without content.
             0xff => at += 1,
             0x01 | 0xd0..=0xd8 => at += 2,
             0xc0..=0xcf if !matches!(marker, 0xc4 | 0xc8 | 0xcc) => {

@@ -1,27 +1,27 @@
-//! Unpacks what PDF and TIFF pack, each with a bound on what comes out. What breaks off gives what was there before.
+//! Decoders for the compression of PDF and TIFF, with limits on their output. Truncated data is decoded as far as possible.
 
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
 
-use crate::fault::Fault;
+use crate::error::DocumentError;
 
-const TOO_MUCH: Fault = Fault::TooLarge("its streams unpack to too much");
+const TOO_MUCH: DocumentError = DocumentError::TooLarge("its streams unpack to too much");
 
-/// zlib; some writers leave its header out or damage its checksum.
-pub(crate) fn flate(bytes: &[u8], most: usize) -> Result<Vec<u8>, Fault> {
-    let content = inflated(bytes, inflate_flags::TINFL_FLAG_PARSE_ZLIB_HEADER, most)?;
+/// Decodes zlib. Tolerates a missing header and a wrong checksum, which some writers produce.
+pub(crate) fn flate(bytes: &[u8], max: usize) -> Result<Vec<u8>, DocumentError> {
+    let content = inflated(bytes, inflate_flags::TINFL_FLAG_PARSE_ZLIB_HEADER, max)?;
     if !content.is_empty() {
         return Ok(content);
     }
-    inflated(bytes, 0, most)
+    inflated(bytes, 0, max)
 }
 
-/// Nothing, if it is not deflated at all.
-fn inflated(bytes: &[u8], flags: u32, most: usize) -> Result<Vec<u8>, Fault> {
+/// Empty if the data is not deflated.
+fn inflated(bytes: &[u8], flags: u32, max: usize) -> Result<Vec<u8>, DocumentError> {
     let flags =
         flags | inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF | inflate_flags::TINFL_FLAG_IGNORE_ADLER32;
     let mut machine = Box::<DecompressorOxide>::default();
-    let mut output = vec![0; bytes.len().saturating_mul(4).clamp(256, most.max(256))];
+    let mut output = vec![0; bytes.len().saturating_mul(4).clamp(256, max.max(256))];
     let (mut taken, mut made) = (0, 0);
     loop {
         let rest = bytes.get(taken..).unwrap_or_default();
@@ -31,21 +31,21 @@ fn inflated(bytes: &[u8], flags: u32, most: usize) -> Result<Vec<u8>, Fault> {
         if status != TINFLStatus::HasMoreOutput {
             break;
         }
-        if output.len() >= most {
+        if output.len() >= max {
             return Err(TOO_MUCH);
         }
-        output.resize(output.len().saturating_mul(2).min(most), 0);
+        output.resize(output.len().saturating_mul(2).min(max), 0);
     }
     output.truncate(made);
     Ok(output)
 }
 
-/// Variable-length LZW, highest bit first, as PDF and TIFF 6.0 have it. `early` is when codes grow one too soon.
-pub(crate) fn lzw(bytes: &[u8], early: bool, most: usize) -> Result<Vec<u8>, Fault> {
+/// Decodes variable-length LZW, highest bit first, as in PDF and TIFF 6.0. With `early`, codes grow one code earlier.
+pub(crate) fn lzw(bytes: &[u8], early: bool, max: usize) -> Result<Vec<u8>, DocumentError> {
     const CLEAR: usize = 256;
     const END: usize = 257;
     let mut output: Vec<u8> = Vec::new();
-    // Where in the output the text of each code from 258 on lies: its start and its length.
+    // The start and length of the text of each code from 258 in the output.
     let mut table: Vec<(usize, usize)> = Vec::new();
     let (mut buffer, mut bits, mut width) = (0_u32, 0_u32, 9_u32);
     let mut previous: Option<(usize, usize)> = None;
@@ -72,11 +72,11 @@ pub(crate) fn lzw(bytes: &[u8], early: bool, most: usize) -> Result<Vec<u8>, Fau
         match (code, known, previous) {
             (..CLEAR, _, _) => output.push(code as u8),
             (_, Some((from, length)), _) => copy(&mut output, from, length),
-            // The code that is made by this very step: the text before and its own first letter.
+            // This step itself defines the code: the previous text and its first byte.
             (_, None, Some((from, length))) if code - 258 == table.len() => copy(&mut output, from, length + 1),
             _ => break,
         }
-        if output.len() > most {
+        if output.len() > max {
             return Err(TOO_MUCH);
         }
         if let Some((from, length)) = previous.filter(|_| table.len() < 4096 - 258) {
@@ -94,7 +94,7 @@ pub(crate) fn lzw(bytes: &[u8], early: bool, most: usize) -> Result<Vec<u8>, Fau
     Ok(output)
 }
 
-/// Byte by byte, because what is copied may be what is being written.
+/// Copies byte by byte, because the ranges may overlap.
 fn copy(output: &mut Vec<u8>, from: usize, length: usize) {
     for index in from..from + length {
         let byte = output.get(index).copied().unwrap_or_default();
@@ -102,8 +102,8 @@ fn copy(output: &mut Vec<u8>, from: usize, length: usize) {
     }
 }
 
-/// PackBits of TIFF, RunLength of PDF.
-pub(crate) fn run_length(bytes: &[u8], most: usize) -> Result<Vec<u8>, Fault> {
+/// Decodes PackBits of TIFF, which is RunLength of PDF.
+pub(crate) fn run_length(bytes: &[u8], max: usize) -> Result<Vec<u8>, DocumentError> {
     let mut output = Vec::new();
     let mut rest = bytes;
     while let [length, after @ ..] = rest {
@@ -121,7 +121,7 @@ pub(crate) fn run_length(bytes: &[u8], most: usize) -> Result<Vec<u8>, Fault> {
             }
             (_, []) => break,
         }
-        if output.len() > most {
+        if output.len() > max {
             return Err(TOO_MUCH);
         }
     }
@@ -161,7 +161,7 @@ fn word_85(group: &[u32]) -> u32 {
     group.iter().fold(0_u32, |word, digit| word.wrapping_mul(85).wrapping_add(*digit))
 }
 
-/// The differences that PNG's filters leave (PDF's predictors from 10 on), or TIFF's (2), put together again.
+/// Reverses the filters of PNG (PDF's predictors from 10) or of TIFF (2).
 pub(crate) fn unpredicted(bytes: Vec<u8>, predictor: i64, columns: usize, pixel_bits: usize) -> Vec<u8> {
     let row_bytes = (columns.saturating_mul(pixel_bits)).div_ceil(8);
     let pixel = pixel_bits.div_ceil(8).max(1);
@@ -258,8 +258,8 @@ mod tests {
     #[test]
     fn bombs_do_not_go_off() {
         let bomb = compress_to_vec_zlib(&vec![0; 10 << 20], 9);
-        assert!(matches!(flate(&bomb, 1 << 20), Err(Fault::TooLarge(_))));
-        assert!(matches!(run_length(&[129, 0].repeat(100_000), 1 << 20), Err(Fault::TooLarge(_))));
+        assert!(matches!(flate(&bomb, 1 << 20), Err(DocumentError::TooLarge(_))));
+        assert!(matches!(run_length(&[129, 0].repeat(100_000), 1 << 20), Err(DocumentError::TooLarge(_))));
         let mut codes = vec![0x80, 0x00, 0x20];
         codes.extend([0xff; 100]);
         let _ = lzw(&codes, true, 1 << 20);

@@ -4,24 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::budget::Budget;
 use super::filter;
-use super::{PageImage, Visit};
-use crate::fault::Fault;
+use super::{PageImage, PageVisitor};
+use crate::error::DocumentError;
 use crate::picture::{Bitmap, Png, group4};
 
 const MOST_PAGES: usize = 500;
 const MOST_PIXELS: usize = 64 << 20;
-/// Of one page, unpacked: letter paper in colour at 300 dots an inch has 24 MiB.
+/// The decoded size of one page. Letter paper in color at 300 dots per inch has 24 MiB.
 const LARGEST_PAGE: usize = 26 << 20;
 const MOST_STRIPS: usize = 20_000;
 
-const BROKEN: Fault = Fault::Damaged("its directory of pages cannot be read");
+const BROKEN: DocumentError = DocumentError::Damaged("its directory of pages cannot be read");
 
-pub(super) fn count(bytes: &[u8]) -> Result<usize, Fault> {
+pub(super) fn count(bytes: &[u8]) -> Result<usize, DocumentError> {
     Ok(File::new(bytes).directories()?.len())
 }
 
-/// A page in a form that we do not unpack (JPEG, tiles, palettes) has none.
-pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fault> {
+/// Pages with an unsupported encoding (JPEG, tiles, palettes) have none.
+pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, DocumentError> {
     let file = File::new(bytes);
     let mut images = Vec::new();
     for (index, directory) in file.directories()?.iter().enumerate() {
@@ -31,18 +31,23 @@ pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fa
     Ok(images)
 }
 
-/// Some pages, from 1, one after the other. What they say that they unpack to is counted before anything is.
-pub(super) fn scan(bytes: &[u8], numbers: &[usize], budget: &Budget, visit: &mut Visit<'_>) -> Result<(), Fault> {
+/// Visits some pages, from 1. Their decoded size is counted before anything is decoded.
+pub(super) fn scan(
+    bytes: &[u8],
+    numbers: &[usize],
+    budget: &Budget,
+    visit: &mut PageVisitor<'_>,
+) -> Result<(), DocumentError> {
     let file = File::new(bytes);
     let directories = file.directories()?;
-    let asked = |number: &usize| number.checked_sub(1).and_then(|index| directories.get(index));
-    if numbers.iter().filter_map(asked).map(|page| Form::of(page).bytes()).fold(0, usize::saturating_add)
+    let directory_of = |number: &usize| number.checked_sub(1).and_then(|index| directories.get(index));
+    if numbers.iter().filter_map(directory_of).map(|page| PixelFormat::of(page).bytes()).fold(0, usize::saturating_add)
         > budget.room_for_all()
     {
-        return Err(Fault::TooLarge("its pages unpack to too much"));
+        return Err(DocumentError::TooLarge("its pages unpack to too much"));
     }
     for number in numbers {
-        let Some(directory) = asked(number) else { continue };
+        let Some(directory) = directory_of(number) else { continue };
         let image = file.image(directory, budget);
         let page = image.map(|image| image.map(|png| PageImage::png(*number, png, dots_per_inch(directory))));
         if visit(*number, page).is_break() {
@@ -52,16 +57,16 @@ pub(super) fn scan(bytes: &[u8], numbers: &[usize], budget: &Budget, visit: &mut
     Ok(())
 }
 
-/// How the pixels of a page lie.
+/// The layout of the pixels of a page.
 #[derive(Clone, Copy)]
-struct Form {
+struct PixelFormat {
     width: u32,
     height: u32,
     bits: usize,
     samples: usize,
 }
 
-impl Form {
+impl PixelFormat {
     fn of(directory: &Directory) -> Self {
         let first = |tag: u16, usual: u32| first(directory, tag).unwrap_or(usual);
         let (bits, samples) = (first(258, 1) as usize, first(277, 1) as usize);
@@ -105,13 +110,13 @@ impl<'a> File<'a> {
         Some(if self.is_little { bytes.iter().rev().fold(0, join) } else { bytes.iter().fold(0, join) })
     }
 
-    fn directories(&self) -> Result<Vec<Directory>, Fault> {
+    fn directories(&self) -> Result<Vec<Directory>, DocumentError> {
         let mut directories = Vec::new();
         let mut seen = BTreeSet::new();
         let mut at = self.number(4, 4).ok_or(BROKEN)? as usize;
         while at != 0 && seen.insert(at) {
             if directories.len() >= MOST_PAGES {
-                return Err(Fault::TooLarge("it has more than 500 pages"));
+                return Err(DocumentError::TooLarge("it has more than 500 pages"));
             }
             let Some((directory, next)) = self.directory(at) else { break };
             directories.push(directory);
@@ -150,9 +155,9 @@ impl<'a> File<'a> {
         self.number(place, 4)?.checked_div(self.number(place.checked_add(4)?, 4)?)
     }
 
-    fn image(&self, directory: &Directory, budget: &Budget) -> Result<Option<Png>, Fault> {
+    fn image(&self, directory: &Directory, budget: &Budget) -> Result<Option<Png>, DocumentError> {
         let first = |tag: u16, usual: u32| first(directory, tag).unwrap_or(usual);
-        let form @ Form { width, height, bits, samples } = Form::of(directory);
+        let form @ PixelFormat { width, height, bits, samples } = PixelFormat::of(directory);
         let is_plain = matches!((bits, samples), (1 | 8, 1) | (8, 3 | 4)) && first(284, 1) == 1 && first(262, 0) <= 2;
         if !form.is_bounded() || !is_plain || !directory.contains_key(&273) {
             return Ok(None);
@@ -202,7 +207,7 @@ fn dots_per_inch(directory: &Directory) -> Option<u32> {
     }
 }
 
-/// A page as it is put together, row by row.
+/// A page that is decoded row by row.
 enum Page {
     BlackAndWhite(Bitmap),
     Grey { width: u32, height: u32, pixels: Vec<u8> },
@@ -237,7 +242,7 @@ impl Page {
     }
 }
 
-/// Grey of one pixel, 255 is white.
+/// The gray value of one pixel. 255 is white.
 fn level(line: &[u8], x: usize, samples: usize, white: u8) -> u8 {
     let byte = |index: usize| line.get(x * samples + index).copied();
     if samples == 1 {
@@ -247,15 +252,15 @@ fn level(line: &[u8], x: usize, samples: usize, white: u8) -> u8 {
     ((u32::from(red) * 299 + u32::from(green) * 587 + u32::from(blue) * 114) / 1000) as u8
 }
 
-/// None for a compression that we do not know. A run that fax compression calls black is of set bits, whatever the file says that
-/// set bits are.
+/// None for an unknown compression. Black runs of fax compression are set bits, regardless of how the file interprets
+/// them.
 fn unpack(
     strip: &[u8],
     directory: &Directory,
     (width, rows): (u32, u32),
     expected: usize,
     budget: &Budget,
-) -> Result<Option<Vec<u8>>, Fault> {
+) -> Result<Option<Vec<u8>>, DocumentError> {
     let first = |tag: u16, usual: u32| first(directory, tag).unwrap_or(usual);
     budget.spend(strip.len().min(expected.saturating_mul(4)) + expected)?;
     let reversed: Vec<u8>;
@@ -265,15 +270,15 @@ fn unpack(
     } else {
         strip
     };
-    // Rows may be filled up a little.
-    let most = expected + 4096;
+    // Rows may be padded.
+    let max = expected + 4096;
     let content = match first(259, 1) {
         1 => strip.get(..strip.len().min(expected)).unwrap_or_default().to_vec(),
         3 if first(292, 0) & 1 == 0 => group4::decode_group3(strip, width, rows)?.into_rows(),
         4 => group4::decode_group4(strip, width, rows)?.into_rows(),
-        5 => filter::lzw(strip, true, most)?,
-        8 | 32946 => filter::flate(strip, most)?,
-        32773 => filter::run_length(strip, most)?,
+        5 => filter::lzw(strip, true, max)?,
+        8 | 32946 => filter::flate(strip, max)?,
+        32773 => filter::run_length(strip, max)?,
         _ => return Ok(None),
     };
     let pixel = first(258, 1) as usize * first(277, 1) as usize;

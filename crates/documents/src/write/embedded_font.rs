@@ -1,7 +1,7 @@
-//! A face in a PDF file: its used glyphs, their widths, and which character each code stands for.
+//! Embeds a face in a PDF file: its used glyphs, their widths, and the character of each code.
 //!
-//! A code is the number of the character among those that the document uses, and not of the glyph: characters that share a
-//! glyph, as all those do that have none, stay different in the text layer.
+//! A code is the number of a character among those that the document uses, not the number of a glyph. So characters that share a
+//! glyph, such as the box for missing glyphs, stay distinct in the text layer.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ pub(super) struct Codes {
 
 impl Codes {
     pub(super) fn new(used: &BTreeSet<char>) -> Self {
-        // Code 0 is the box for what is missing.
+        // Code 0 is the box for missing glyphs.
         Self { codes: used.iter().copied().zip(1..).collect() }
     }
 
@@ -41,7 +41,7 @@ pub(super) fn embed(file: &mut PdfFile, face: &Face, codes: &Codes) -> Reference
     let glyphs: BTreeSet<GlyphId> = codes.pairs().map(|(character, _)| face.glyph(character)).collect();
     let font = subset(face, &glyphs);
     let program = file.add_stream(&format!("/Length1 {}", font.len()), &font);
-    // Six letters tell that it is only a part of the face.
+    // A prefix of six letters marks a subset of the face.
     let name = format!("VERIAL+{}", face.name);
     let em = |value: i16| i32::from(value) * 1000 / i32::from(face.face.units_per_em());
     let bounds = face.face.global_bounding_box();
@@ -92,7 +92,7 @@ fn to_unicode(codes: &Codes) -> String {
     map
 }
 
-/// A TrueType file in which all other glyphs are empty; the numbers of the glyphs stay.
+/// A TrueType file in which all unused glyphs are empty. Glyphs keep their numbers.
 fn subset(face: &Face, glyphs: &BTreeSet<GlyphId>) -> Vec<u8> {
     let Ok(raw) = RawFace::parse(face.data, 0) else { return face.data.to_vec() };
     let table = |name: &[u8; 4]| raw.table(Tag::from_bytes(name)).unwrap_or_default();
@@ -139,7 +139,7 @@ pub(crate) fn offset(loca: &[u8], index: usize, is_long: bool) -> Option<usize> 
     Some(usize::from(u16::from_be_bytes(bytes.try_into().ok()?)) * 2)
 }
 
-/// The glyphs that a composite one is made of.
+/// The components of a composite glyph.
 pub(crate) fn components(outline: &[u8]) -> Vec<u16> {
     let number = |at: usize| Some(u16::from_be_bytes(outline.get(at..at + 2)?.try_into().ok()?));
     let mut parts = Vec::new();
@@ -163,7 +163,7 @@ pub(crate) fn components(outline: &[u8]) -> Vec<u16> {
     parts
 }
 
-/// The directory, then the tables, each filled up to four bytes.
+/// The directory, then the tables, each padded to four bytes.
 fn assemble(tables: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     let count = tables.len() as u16;
     let power = count.ilog2();

@@ -1,4 +1,4 @@
-//! Files of our own pages.
+//! Writers of PDF and TIFF files.
 
 pub(crate) mod embedded_font;
 mod pdf_file;

@@ -1,4 +1,4 @@
-//! The objects of a PDF 1.7 file and the table that says where each begins (ISO 32000-1, 7.5).
+//! Writes the objects and the cross-reference table of a PDF 1.7 file (ISO 32000-1, 7.5).
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 
@@ -14,17 +14,17 @@ impl std::fmt::Display for Reference {
 
 pub(super) struct PdfFile {
     bytes: Vec<u8>,
-    /// Where each object begins; none yet for one that is only promised.
+    /// The offset of each object. None for a reserved object that is not written yet.
     offsets: Vec<Option<usize>>,
 }
 
 impl PdfFile {
     pub(super) fn new() -> Self {
-        // The comment of high bytes tells programs that the file is binary.
+        // A comment with high bytes marks the file as binary.
         Self { bytes: b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n".to_vec(), offsets: Vec::new() }
     }
 
-    /// A number for an object that is written later.
+    /// Reserves a number for an object that is written later.
     pub(super) fn promise(&mut self) -> Reference {
         self.offsets.push(None);
         Reference(self.offsets.len())
@@ -48,7 +48,7 @@ impl PdfFile {
         self.add_packed(&format!("{entries} /Filter /FlateDecode"), &packed)
     }
 
-    /// The same for content that is compressed; the entries name its filter.
+    /// As above, for compressed content. The entries name its filter.
     pub(super) fn add_packed(&mut self, entries: &str, content: &[u8]) -> Reference {
         let reference = self.promise();
         self.begin(reference);
@@ -83,13 +83,13 @@ impl PdfFile {
     }
 }
 
-/// Text for people, in UTF-16 so that every letter is the same for every reader.
+/// A text string in UTF-16, which all readers decode alike.
 pub(super) fn text_string(text: &str) -> String {
     let digits: String = text.encode_utf16().map(|unit| format!("{unit:04X}")).collect();
     format!("<FEFF{digits}>")
 }
 
-/// 32 hexadecimal digits that tell one file from another; nothing rests on it.
+/// A file identifier of 32 hexadecimal digits.
 fn fingerprint(bytes: &[u8]) -> String {
     let hash =
         |seed: u64| bytes.iter().fold(seed, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));

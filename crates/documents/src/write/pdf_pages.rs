@@ -1,4 +1,4 @@
-//! A PDF file of laid out pages: with fonts and a text layer, as pictures, or as pictures with the words behind them.
+//! Writes laid out pages to a PDF file: with fonts and a text layer, as pictures, or as pictures with invisible text.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,19 +12,19 @@ use crate::picture::Bitmap;
 use crate::picture::draw::{Canvas, Placement, Resolution};
 use crate::picture::group4;
 
-/// A page's picture, and how the paper lay in it.
+/// The picture of a page, and the placement of the paper in it.
 pub(crate) struct Scan {
     pub(crate) picture: Bitmap,
     pub(crate) placement: Placement,
 }
 
-/// `scans` are for all pages or for none. With them, words are written only if `has_text`, and cannot be seen.
-pub(crate) fn write(title: &str, pages: &[Page], fonts: &Fonts, scans: &[Scan], has_text: bool) -> Vec<u8> {
+/// `scans` are given for all pages or for none. With them, text is only written if `has_text`, and is invisible.
+pub(crate) fn write(title: &str, pages: &[Page], fonts: &Fonts, visit_page_images: &[Scan], has_text: bool) -> Vec<u8> {
     let mut file = PdfFile::new();
     let mut writer = Writer {
         regular: Codes::new(&used(pages, Weight::Regular, has_text)),
         bold: Codes::new(&used(pages, Weight::Bold, has_text)),
-        is_visible: scans.is_empty(),
+        is_visible: visit_page_images.is_empty(),
         has_text,
     };
     let mut resources = String::new();
@@ -37,7 +37,7 @@ pub(crate) fn write(title: &str, pages: &[Page], fonts: &Fonts, scans: &[Scan], 
     let tree = file.promise();
     let mut kids = Vec::new();
     for (index, page) in pages.iter().enumerate() {
-        kids.push(writer.page(&mut file, page, scans.get(index), tree, &resources).to_string());
+        kids.push(writer.page(&mut file, page, visit_page_images.get(index), tree, &resources).to_string());
     }
     file.put(tree, &format!("<</Type /Pages /Count {} /Kids [{}]>>", kids.len(), kids.join(" ")));
     let catalog = file.add(&format!("<</Type /Catalog /Pages {tree} /ViewerPreferences <</DisplayDocTitle true>>>>"));
@@ -109,7 +109,7 @@ impl Writer {
         let (x, baseline) = placement.of(run.x, run.baseline);
         let (turn, bottom) = (placement.turn, PAGE_HEIGHT - baseline);
         let lean = if run.style.is_slanted { SLANT } else { 0.0 } + turn;
-        // Render mode 3 is invisible: the words lie behind the picture of them.
+        // Render mode 3 is invisible, because the picture shows the text.
         let mode = if self.is_visible { 0 } else { 3 };
         let _ = writeln!(
             content,
@@ -131,7 +131,7 @@ fn add_scan(file: &mut PdfFile, picture: &Bitmap) -> Reference {
     file.add_packed(&entries, &group4::encode(picture))
 }
 
-/// Handwriting as a little grey picture.
+/// Handwriting as a small gray picture.
 fn add_ink(file: &mut PdfFile, mark: &Mark, (width, height): (f32, f32)) -> Reference {
     let pixels = |points: f32| (points / 72.0 * Resolution::SCANNER.across).ceil() as u32;
     let (columns, rows) = (pixels(width), pixels(height));

@@ -1,4 +1,4 @@
-//! Pages in a TIFF 6.0 file, as class F asks: one strip each, Group 4, 204 by 196 dots an inch.
+//! Writes pages to a TIFF 6.0 file of class F: one strip each, Group 4, 204 by 196 dots per inch.
 
 use crate::picture::Bitmap;
 use crate::picture::group4;
@@ -8,7 +8,7 @@ const LONG: u16 = 4;
 const RATIONAL: u16 = 5;
 
 pub(crate) fn write(pages: impl Iterator<Item = Bitmap>, count: usize) -> Vec<u8> {
-    // Little-endian; the place of the first directory is filled in below.
+    // Little-endian; the offset of the first directory is filled in below.
     let mut file = vec![b'I', b'I', 42, 0, 0, 0, 0, 0];
     let mut link = 4;
     for (index, picture) in pages.enumerate() {

@@ -1,6 +1,6 @@
 //! Files made to do harm. All of them end, with a fault or with less text, and none of them panics.
 
-use documents::{Fault, Text, images, render, text, visible_text};
+use documents::{DocumentError, ExtractedText, images, render, text, visible_text};
 
 use crate::{document, referral};
 
@@ -37,7 +37,7 @@ fn page(content: Vec<u8>, more: &[Vec<u8>]) -> Vec<u8> {
 
 const HELVETICA: &[u8] = b"<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>";
 
-fn read(bytes: &[u8]) -> Result<Text, Fault> {
+fn read(bytes: &[u8]) -> Result<ExtractedText, DocumentError> {
     let _ = images(bytes);
     let read = text(bytes);
     // What is visible costs more to find out, and is never more.
@@ -49,7 +49,7 @@ fn read(bytes: &[u8]) -> Result<Text, Fault> {
 
 fn is_too_large(bytes: &[u8]) {
     let result = read(bytes);
-    assert!(matches!(result, Err(Fault::TooLarge(_))), "{:?}", result.map(|text| text.joined().len()));
+    assert!(matches!(result, Err(DocumentError::TooLarge(_))), "{:?}", result.map(|text| text.joined().len()));
 }
 
 /// What `miniz_oxide` makes of zeros, made by hand: a thousand to one.

@@ -1,13 +1,13 @@
 //! Documents that show nothing but text, and documents that show the same.
 
-use documents::{beside_text_and_cost, look_alike_and_cost};
+use documents::{non_text_content_and_cost, same_appearance_and_cost};
 use serde_json::json;
 
 use crate::visible::{Page, WHITE_IMAGE, phrase, stream};
 use crate::{document, referral};
 
 fn beside_text(bytes: &[u8]) -> Option<String> {
-    beside_text_and_cost(bytes).0.unwrap()
+    non_text_content_and_cost(bytes).0.unwrap()
 }
 
 const ACTION: &str = "an action that runs when it is opened";
@@ -81,12 +81,12 @@ fn what_is_not_text_is_found() {
         let mut page = Page::showing(&words);
         page.catalog = catalog.to_owned();
         assert_eq!(beside_text(&page.bytes()).unwrap_or_default(), expected, "{catalog}");
-        let is_same = look_alike_and_cost(&Page::showing(&words).bytes(), &page.bytes()).0.unwrap();
+        let is_same = same_appearance_and_cost(&Page::showing(&words).bytes(), &page.bytes()).0.unwrap();
         assert_eq!(is_same, expected.is_empty(), "{catalog}");
     }
     let opened = Page::showing(&words).entries("/AA <</O <</S /JavaScript /JS (1)>>>>");
     assert_eq!(beside_text(&opened.bytes()), Some(format!("{ACTION} on page 1")));
-    assert!(!look_alike_and_cost(&Page::showing(&words).bytes(), &opened.bytes()).0.unwrap());
+    assert!(!same_appearance_and_cost(&Page::showing(&words).bytes(), &opened.bytes()).0.unwrap());
     for change in [json!({"format": "tiff"}), json!({"look": "scanned"}), json!({"signature": "scanned"})] {
         let mut scanned = referral();
         scanned.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
@@ -124,8 +124,8 @@ fn content_that_other_readers_show_is_found() {
     let clips = "100 400 m 500 400 l 300 700 l h W n ".repeat(33);
     for content in [format!("{clips} {words}"), format!("{} {words}", "q ".repeat(201))] {
         let bytes = Page::showing(&content).bytes();
-        assert!(beside_text_and_cost(&bytes).0.is_err() && documents::visible_text(&bytes).is_err());
-        assert!(look_alike_and_cost(&Page::showing(&words).bytes(), &bytes).0.is_err());
+        assert!(non_text_content_and_cost(&bytes).0.is_err() && documents::visible_text(&bytes).is_err());
+        assert!(same_appearance_and_cost(&Page::showing(&words).bytes(), &bytes).0.is_err());
     }
 }
 
@@ -175,7 +175,7 @@ fn text_that_is_struck_out_from_below_is_found() {
 #[test]
 fn many_shapes_are_counted() {
     let many = "0.95 g ".to_owned() + &"72 100 468 600 re ".repeat(50_000) + "f";
-    let (found, cost) = beside_text_and_cost(&Page::showing(&format!("{} {many}", phrase(""))).bytes());
+    let (found, cost) = non_text_content_and_cost(&Page::showing(&format!("{} {many}", phrase(""))).bytes());
     assert!(found != Ok(None) && cost < 500_000_000);
 }
 
@@ -184,7 +184,7 @@ fn copies_have_no_damage_and_no_other_annotations() {
     let words = phrase("");
     let original = Page::showing(&words);
     let note = |rect: &str| original.clone().entries(&format!("/Annots [<</Subtype /Text /Rect [{rect}]>>]")).bytes();
-    let compared = |one: &[u8], two: &[u8]| look_alike_and_cost(one, two).0;
+    let compared = |one: &[u8], two: &[u8]| same_appearance_and_cost(one, two).0;
     assert_eq!(compared(&original.bytes(), &note("10 10 50 50")), Ok(false));
     assert_eq!(compared(&note("10 10 50 50"), &note("10 10 60 50")), Ok(false));
     assert_eq!(compared(&note("10 10 50 50"), &original.bytes()), Ok(true));
@@ -207,7 +207,7 @@ fn documents_look_alike_by_what_they_show() {
         (format!("{words} 98 698 90 4 re f"), false),
         (format!("{words} BT /F 12 Tf 100 500 Td (more) Tj ET"), false),
     ] {
-        assert_eq!(look_alike_and_cost(&page(&words), &page(&content)).0, Ok(is_same), "{content}");
+        assert_eq!(same_appearance_and_cost(&page(&words), &page(&content)).0, Ok(is_same), "{content}");
     }
     let render = |change: &str| {
         let mut specification = referral();
@@ -215,7 +215,7 @@ fn documents_look_alike_by_what_they_show() {
         specification["date"] = json!(change);
         documents::render(&document(specification)).unwrap().bytes
     };
-    assert_eq!(look_alike_and_cost(&render("April 1"), &render("April 1")).0, Ok(true));
-    assert_eq!(look_alike_and_cost(&render("April 1"), &render("April 2")).0, Ok(false));
-    assert_eq!(look_alike_and_cost(&render("April 1"), &page(&words)).0, Ok(false));
+    assert_eq!(same_appearance_and_cost(&render("April 1"), &render("April 1")).0, Ok(true));
+    assert_eq!(same_appearance_and_cost(&render("April 1"), &render("April 2")).0, Ok(false));
+    assert_eq!(same_appearance_and_cost(&render("April 1"), &page(&words)).0, Ok(false));
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use documents::{Fault, Kind, PageImage, images, kind, page, scans, text};
+use documents::{DocumentError, FileKind, PageImage, images, kind, page, text, visit_page_images};
 
 const LETTER: &str = "Prior Authorization Denial Letter Dear Dr. Núñez, the request for CPT 72148";
 
@@ -11,13 +11,13 @@ pub(crate) fn sample(name: &str) -> Vec<u8> {
 }
 
 /// The picture that one page is made of.
-fn scan(bytes: &[u8], number: usize) -> Result<Option<PageImage>, Fault> {
+fn scan(bytes: &[u8], number: usize) -> Result<Option<PageImage>, DocumentError> {
     let mut found = Ok(None);
     let mut keep = |_, picture| {
         found = picture;
         ControlFlow::Continue(())
     };
-    scans(bytes, &[number], &mut keep)?;
+    visit_page_images(bytes, &[number], &mut keep)?;
     found
 }
 
@@ -84,26 +84,26 @@ fn tables_that_point_elsewhere_are_not_followed() {
 
 #[test]
 fn what_cannot_be_read_is_said() {
-    assert_eq!(text(&sample("reportlab-enc.pdf")), Err(Fault::Encrypted));
+    assert_eq!(text(&sample("reportlab-enc.pdf")), Err(DocumentError::Encrypted));
     for (bytes, fault) in [
-        (&b""[..], Fault::UnknownKind),
-        (b"hello", Fault::UnknownKind),
-        (b"%PDF-1.7\n", Fault::Damaged("it has no pages")),
-        (b"II*\0\x08\0\0\0", Fault::Damaged("its directory of pages cannot be read")),
+        (&b""[..], DocumentError::UnknownKind),
+        (b"hello", DocumentError::UnknownKind),
+        (b"%PDF-1.7\n", DocumentError::Damaged("it has no pages")),
+        (b"II*\0\x08\0\0\0", DocumentError::Damaged("its directory of pages cannot be read")),
     ] {
         assert_eq!(text(bytes), Err(fault));
     }
-    assert!(matches!(text(&vec![b' '; (64 << 20) + 1]), Err(Fault::TooLarge(_))));
+    assert!(matches!(text(&vec![b' '; (64 << 20) + 1]), Err(DocumentError::TooLarge(_))));
 }
 
 #[test]
 fn kinds_are_told_by_their_first_bytes() {
     for (name, expected, pages) in [
-        ("scan.pdf", Kind::Pdf, 1),
-        ("g4.tif", Kind::Tiff, 1),
-        ("three-pages.tif", Kind::Tiff, 3),
-        ("picture.png", Kind::Png, 1),
-        ("picture.jpg", Kind::Jpeg, 1),
+        ("scan.pdf", FileKind::Pdf, 1),
+        ("g4.tif", FileKind::Tiff, 1),
+        ("three-pages.tif", FileKind::Tiff, 3),
+        ("picture.png", FileKind::Png, 1),
+        ("picture.jpg", FileKind::Jpeg, 1),
     ] {
         let bytes = sample(name);
         assert_eq!(kind(&bytes), Some(expected));

@@ -1,6 +1,6 @@
 //! Our own files: the same every time, readable word for word, bounded.
 
-use documents::{Fault, Kind, images, render, text};
+use documents::{DocumentError, FileKind, images, render, text};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ fn a_referral_can_be_read_again() {
     assert_eq!((rendered.pages, rendered.content_type), (1, "application/pdf"));
     assert_eq!(rendered.text.as_deref(), Some(document.text().as_str()));
     let read = text(&rendered.bytes).unwrap();
-    assert_eq!((read.kind, read.pages.len(), read.needs_ocr()), (Kind::Pdf, 1, false));
+    assert_eq!((read.kind, read.pages.len(), read.needs_ocr()), (FileKind::Pdf, 1, false));
     assert_eq!(missing(&document.text(), &read.joined()), None, "{}", read.joined());
     for line in ["Patient:\tĐặng Thị Hồng", "Metoprolol\t25 mg", "Page 1 of 1", "Seen by Dr. Núñez and Dr. Müller."]
     {
@@ -44,11 +44,11 @@ fn the_same_specification_gives_the_same_bytes() {
 #[test]
 fn a_picture_has_no_words_and_a_scan_may_have_them() {
     for (change, is_read, kind) in [
-        (json!({"text_layer": false}), false, Kind::Pdf),
-        (json!({"text_layer": false, "look": "clean"}), false, Kind::Pdf),
-        (json!({"look": "scanned"}), true, Kind::Pdf),
-        (json!({"format": "tiff"}), false, Kind::Tiff),
-        (json!({"format": "tiff", "look": "clean"}), false, Kind::Tiff),
+        (json!({"text_layer": false}), false, FileKind::Pdf),
+        (json!({"text_layer": false, "look": "clean"}), false, FileKind::Pdf),
+        (json!({"look": "scanned"}), true, FileKind::Pdf),
+        (json!({"format": "tiff"}), false, FileKind::Tiff),
+        (json!({"format": "tiff", "look": "clean"}), false, FileKind::Tiff),
     ] {
         let mut specification = referral();
         specification.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
@@ -63,12 +63,12 @@ fn a_picture_has_no_words_and_a_scan_may_have_them() {
         let pictures = images(&rendered.bytes).unwrap();
         assert_eq!(pictures.len(), 1, "{change}");
         assert_eq!((pictures[0].page, pictures[0].content_type), (1, "image/png"));
-        assert_eq!(pictures[0].dots_per_inch, Some(if kind == Kind::Tiff { 204 } else { 300 }));
+        assert_eq!(pictures[0].dots_per_inch, Some(if kind == FileKind::Tiff { 204 } else { 300 }));
         let width = u32::from_be_bytes(pictures[0].bytes[16..20].try_into().unwrap());
-        assert_eq!(width, if kind == Kind::Tiff { 1728 } else { 2550 });
+        assert_eq!(width, if kind == FileKind::Tiff { 1728 } else { 2550 });
     }
     let refused = document(json!({"title": "x", "format": "tiff", "text_layer": true}));
-    assert_eq!(render(&refused), Err(Fault::TextInTiff));
+    assert_eq!(render(&refused), Err(DocumentError::TextInTiff));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn there_is_an_end_to_pages() {
     let sections = vec![json!({"text": "word ".repeat(20_000)}); 200];
     for format in ["pdf", "tiff"] {
         let endless = document(json!({"title": "x", "sections": sections, "format": format}));
-        assert!(matches!(render(&endless), Err(Fault::TooManyPages { .. })));
+        assert!(matches!(render(&endless), Err(DocumentError::TooManyPages { .. })));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Text counts only if a person would see it.
 
-use documents::{Text, text, visible_text};
+use documents::{ExtractedText, text, visible_text};
 
 use crate::reading::{sample, words};
 use crate::{document, referral};
@@ -388,7 +388,7 @@ fn files_of_other_programs_are_seen_completely() {
         "form.pdf",
     ] {
         let bytes = sample(name);
-        let pages = |text: Text| text.pages.iter().map(|page| words(page)).collect::<Vec<_>>();
+        let pages = |text: ExtractedText| text.pages.iter().map(|page| words(page)).collect::<Vec<_>>();
         assert_eq!(pages(visible_text(&bytes).unwrap()), pages(text(&bytes).unwrap()), "{name}");
     }
 }

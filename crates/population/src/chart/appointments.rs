@@ -1,5 +1,5 @@
-//! The next appointment. Its place in the schedule follows from the index: until the schedules are full, no two patients have
-//! the same slot. Then mornings are booked again.
+//! The next appointment. Its slot is a function of the index: until the schedules are full, no two patients have
+//! the same slot. After that, slots are booked again.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use super::patient::primary;
 
 /// Half hours of a morning, from 8:00.
 const MORNING: u64 = 8;
-/// Workdays that are within the planning horizon of a schedule, 90 days.
+/// Workdays within the planning horizon of a schedule, 90 days.
 const DAYS: u64 = 60;
 
 pub(super) fn write(builder: &mut Builder<'_>) {

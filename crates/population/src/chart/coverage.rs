@@ -1,4 +1,4 @@
-//! Coverage: history, a second payer in the right order, and what is out of order on purpose.
+//! Coverage: history, a second payer in the right order, and deliberate errors.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ pub(crate) struct Coverage {
     pub(crate) payer: &'static Payer,
     pub(crate) start: Date,
     pub(crate) end: Option<Date>,
-    /// 1 pays first.
+    /// The order of payment, from 1.
     pub(crate) order: u32,
 }
 
@@ -23,7 +23,7 @@ impl Coverage {
     }
 }
 
-/// The coverage that a claim of this day is sent to: the one that pays first, or, when all have ended, the last.
+/// The coverage to which a claim of this day is sent: the one that pays first, or the last one if all have ended.
 pub(super) fn of_day<'b>(builder: &'b Builder<'_>, date: Date) -> Option<(&'b Coverage, bool)> {
     let current = builder.coverages.iter().filter(|coverage| coverage.covers(date)).min_by_key(|c| c.order);
     current.map(|coverage| (coverage, true)).or_else(|| builder.coverages.last().map(|coverage| (coverage, false)))
@@ -53,7 +53,7 @@ pub(super) fn write(builder: &mut Builder<'_>) {
     let ended = age < 65 && end > first && builder.soils("coverage_ended", rates.coverage_ended);
     let payer = pick(builder, age);
     let payers = &builder.population.tables.practice.payers;
-    // A spouse's plan, the other parent's, or one beside Medicare. Those of 18 to 25 are left out: theirs is a parent's.
+    // The plan of a spouse or the other parent, or one in addition to Medicare. Patients of 18 to 25 have a parent's plan.
     let has_second = builder.random.percent(8) && !ended && !(18..26).contains(&age);
     let second = payers.iter().find(|other| has_second && other.id != payer.id && other.kind == "EHCPOL");
     // Medicaid pays last.
@@ -84,7 +84,7 @@ fn pick(builder: &mut Builder<'_>, age: i64) -> &'static Payer {
     &payers[builder.random.weighted(payers.iter().map(weight))]
 }
 
-/// `spouse` is the id of the subscriber, where that is the patient's spouse.
+/// `spouse` is the id of the subscriber, if that is the patient's spouse.
 fn add(
     builder: &mut Builder<'_>,
     payer: &'static Payer,

@@ -1,4 +1,4 @@
-//! Small pieces of JSON that many resources have.
+//! JSON elements that many resources have.
 
 use serde_json::{Value, json};
 
@@ -25,12 +25,12 @@ pub(crate) fn concept(system: &str, code: &str, display: &str) -> Value {
     json!({"coding": [{"system": system, "code": code, "display": display}], "text": display})
 }
 
-/// A code of HL7's own terminology.
+/// A code of the HL7 terminology.
 pub(crate) fn hl7(system: &str, code: &str, display: &str) -> Value {
     json!({"coding": [{"system": format!("http://terminology.hl7.org/CodeSystem/{system}"), "code": code, "display": display}]})
 }
 
-/// A billed service: a letter first is HCPCS level II.
+/// A billed service. A code that starts with a letter is HCPCS level II.
 pub(crate) fn service(code: &str, name: &str) -> Value {
     let system = if code.starts_with(|letter: char| letter.is_ascii_alphabetic()) { HCPCS } else { CPT };
     concept(system, code, name)
@@ -40,7 +40,7 @@ pub(crate) fn quantity(value: Milli, digits: u32, unit: &str) -> Value {
     json!({"value": value.number(digits), "unit": unit, "system": UCUM, "code": unit})
 }
 
-/// Cents as dollars.
+/// An amount in dollars.
 pub(crate) fn money(cents: i64) -> Value {
     json!({"value": Milli(cents * 10).number(2), "currency": "USD"})
 }

@@ -1,13 +1,13 @@
-//! Vaccines that are due at a visit. Live ones are not given in pregnancy or with methotrexate or a biologic.
+//! Vaccines that are due at a visit. Live vaccines are not given in pregnancy or with methotrexate or a biologic.
 
 use serde_json::json;
 
 use super::Builder;
 use super::claims::Service;
 use super::elements::{meta, reference};
-use super::timeline::{Reason, Visit};
+use super::timeline::{Visit, VisitReason};
 use crate::date::Date;
-use crate::module::Kind;
+use crate::module::ModuleKind;
 use crate::tables::Vaccine;
 
 pub(super) fn write_due(builder: &mut Builder<'_>, visit: &Visit, encounter: &str, services: &mut Vec<Service>) {
@@ -38,28 +38,28 @@ fn is_due(builder: &Builder<'_>, visit: &Visit, vaccine: &'static Vaccine) -> bo
     let given = builder.vaccines.get(vaccine.cvx.as_str()).map_or(&[][..], Vec::as_slice);
     let pregnant = builder.health.weeks(visit.date).is_some();
     match visit.reason {
-        Reason::Prenatal { weeks } => vaccine.pregnancy && weeks == 30,
-        // The dose of the pregnancy has its own week.
+        VisitReason::Prenatal { weeks } => vaccine.pregnancy && weeks == 30,
+        // The dose in pregnancy is due in its own week.
         _ if pregnant && vaccine.pregnancy => false,
         _ if vaccine.seasonal => seasonal(builder, visit, vaccine, given),
-        Reason::Child => child(builder, visit, vaccine, given),
+        VisitReason::Child => child(builder, visit, vaccine, given),
         _ => adult(builder, visit, vaccine, given),
     }
 }
 
-/// Whether the interval that must follow the dose of this number has passed.
+/// Whether the interval after the dose with this number has passed.
 fn apart(vaccine: &Vaccine, number: usize, last: Option<&Date>, date: Date) -> bool {
     let days = number.checked_sub(1).and_then(|place| vaccine.intervals.get(place)).copied().unwrap_or(28);
     last.is_none_or(|last| date.since(*last) >= days)
 }
 
-/// Influenza: once a season. Whether a patient wants it is decided again every season.
+/// Influenza: once a season. Patients decide again every season.
 fn seasonal(builder: &Builder<'_>, visit: &Visit, vaccine: &Vaccine, given: &[Date]) -> bool {
     let season = |date: Date| date.plus(-180).parts().0;
     let (_, month, _) = visit.date.parts();
     let percent = match visit.reason {
-        Reason::Child if visit.date.months_since(builder.person.birth) >= 6 => vaccine.child_percent,
-        Reason::Child => 0,
+        VisitReason::Child if visit.date.months_since(builder.person.birth) >= 6 => vaccine.child_percent,
+        VisitReason::Child => 0,
         _ => adult_percent(builder, visit, vaccine),
     };
     let stream = format!("{}:{}", vaccine.cvx, season(visit.date));
@@ -68,7 +68,7 @@ fn seasonal(builder: &Builder<'_>, visit: &Visit, vaccine: &Vaccine, given: &[Da
         && builder.population.random(builder.person.index, &stream).percent(percent)
 }
 
-/// Percent of adults of this age who get the vaccine.
+/// The percentage of adults of this age who get the vaccine.
 fn adult_percent(builder: &Builder<'_>, visit: &Visit, vaccine: &Vaccine) -> i64 {
     let age = builder.person.age(visit.date);
     let Some(adult) = vaccine.adult.as_ref().filter(|adult| age >= adult.from) else { return 0 };
@@ -83,11 +83,11 @@ fn adult_percent(builder: &Builder<'_>, visit: &Visit, vaccine: &Vaccine) -> i64
 fn adult(builder: &Builder<'_>, visit: &Visit, vaccine: &Vaccine, given: &[Date]) -> bool {
     let Some(plan) = &vaccine.adult else { return false };
     let mut chance = builder.population.random(builder.person.index, &vaccine.cvx);
-    // Those who decline once decline again.
+    // Patients who decline once always decline.
     let takes = chance.percent(adult_percent(builder, visit, vaccine));
     let due = match plan.every_months {
         Some(months) => {
-            // The last dose before the chart was given at any time of the interval.
+            // The last dose before the chart was given at a random time in the interval.
             let before = builder.population.spec.start().plus_months(-chance.below(months));
             visit.date >= given.last().copied().unwrap_or(before).plus_months(months)
         }
@@ -96,11 +96,11 @@ fn adult(builder: &Builder<'_>, visit: &Visit, vaccine: &Vaccine, given: &[Date]
     takes && due
 }
 
-/// Doses that were due before the chart begins were given then.
+/// Adds the doses that were due before the start of the chart.
 fn child(builder: &Builder<'_>, visit: &Visit, vaccine: &Vaccine, given: &[Date]) -> bool {
     let birth = builder.person.birth;
     let months = visit.date.months_since(birth);
-    let plan = builder.population.tables.modules.iter().find(|module| module.kind == Kind::Child);
+    let plan = builder.population.tables.modules.iter().find(|module| module.kind == ModuleKind::Child);
     let percent = plan.and_then(|module| module.child.as_ref()).map_or(0, |child| child.vaccinated_percent);
     let takes = builder.population.random(builder.person.index, "vaccines").percent(percent);
     let start = builder.population.spec.start();

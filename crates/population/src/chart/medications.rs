@@ -1,4 +1,4 @@
-//! Prescriptions that follow the rules of their modules, and what the pharmacy dispensed.
+//! Prescriptions by the rules of the modules, and the pharmacy's dispenses.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::timeline::Visit;
 use crate::date::Date;
 use crate::kidney;
 use crate::milli::Milli;
-use crate::module::{Instead, Treatment, When};
+use crate::module::{DrugReplacement, Treatment, TreatmentCondition};
 use crate::tables::Drug;
 
 pub(crate) struct Medication {
@@ -23,11 +23,11 @@ pub(crate) struct Medication {
     reason: Option<&'static str>,
     encounter: String,
     prescriber: &'static str,
-    /// The strictest rule that has changed it for good.
+    /// The strictest rule that has permanently changed it.
     rule: Option<usize>,
-    /// Another prescription of the same drug follows.
+    /// Whether another prescription of the same drug follows.
     renewed: bool,
-    /// Stopped for good: no drug of its group is started again.
+    /// Permanently stopped: no drug of its group is started again.
     barred: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn takes_group(builder: &Builder<'_>, group: &str) -> bool {
     of_group(builder, group).is_some()
 }
 
-/// The drug of a group that is taken now.
+/// The current drug of a group.
 pub(super) fn of_group(builder: &Builder<'_>, group: &str) -> Option<&'static str> {
     let mut current = builder.medications.iter().filter(|medication| medication.is_current(builder.today));
     current.find(|m| group_of(builder, m.drug) == Some(group)).map(|m| m.drug)
@@ -58,7 +58,7 @@ fn group_of(builder: &Builder<'_>, drug: &str) -> Option<&'static str> {
     builder.population.tables.drugs.get(drug).map(|drug| drug.group.as_str())
 }
 
-/// The drugs of a module that are taken now, in short.
+/// The short names of the current drugs of a module.
 pub(super) fn of_module(builder: &Builder<'_>, module: Option<usize>) -> Vec<&'static str> {
     let drugs = &builder.population.tables.drugs;
     let is_of = |m: &&Medication| m.is_current(builder.today) && module.is_none_or(|place| m.source.0 == place);
@@ -66,7 +66,7 @@ pub(super) fn of_module(builder: &Builder<'_>, module: Option<usize>) -> Vec<&'s
     current.filter_map(|medication| drugs.get(medication.drug)).map(|drug| drug.short.as_str()).collect()
 }
 
-/// Starts, changes and stops drugs at a visit, after its results are there.
+/// Starts, changes and stops drugs at a visit, based on its results.
 pub(super) fn review(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) {
     for onset in builder.health.onsets.clone() {
         let module = &builder.population.tables.modules[onset.module];
@@ -93,9 +93,9 @@ fn decide(
     let before = last.and_then(|last| last.rule);
     let current = last.filter(|last| last.is_current(visit.date)).map(|last| last.drug);
     let is_old = last.is_some_and(|last| last.end.is_none() && visit.date.since(last.start) > RENEWAL);
-    let holding = treatment.instead.iter().position(|instead| holds(builder, &instead.when, visit.date));
-    // A dose that was reduced for good is not raised because of one better value.
-    let rule = match (holding, before) {
+    let replacement_index = treatment.instead.iter().position(|instead| is_met(builder, &instead.when, visit.date));
+    // A permanently reduced dose is not increased because of one better value.
+    let rule = match (replacement_index, before) {
         (Some(now), Some(before)) => Some(now.min(before)),
         (now, before) => now.or(before),
     };
@@ -129,15 +129,15 @@ fn decide(
     }
 }
 
-fn why(instead: &'static Instead) -> Option<&'static str> {
+fn why(instead: &'static DrugReplacement) -> Option<&'static str> {
     instead.stop.as_deref().or(instead.reason.as_deref())
 }
 
-fn is_lasting(when: &When) -> bool {
+fn is_lasting(when: &TreatmentCondition) -> bool {
     when.egfr_below.is_some() || when.potassium_at_least.is_some()
 }
 
-fn holds(builder: &Builder<'_>, when: &When, date: Date) -> bool {
+fn is_met(builder: &Builder<'_>, when: &TreatmentCondition, date: Date) -> bool {
     let latest = |name: &str| builder.latest.get(name).copied();
     let has = |id: &str| builder.population.tables.modules.iter().position(|module| module.id == id);
     let egfr = when.egfr_below.is_none_or(|limit| latest("egfr").is_some_and(|egfr| egfr.0 < limit * 1000));
@@ -159,13 +159,13 @@ fn may_start(builder: &Builder<'_>, treatment: &Treatment, drug: &str, date: Dat
     let long = |m: &Medication, drug: &str| m.drug == drug && date.since(m.start) > 90;
     let required = treatment.requires.as_ref();
     let group = group_of(builder, drug);
-    // No second drug of a group, and none of a group that was stopped for good.
+    // Never starts a second drug of a group, or one of a permanently stopped group.
     let is_same = |m: &Medication| (m.is_current(date) || m.barred) && group_of(builder, m.drug) == group;
     !builder.medications.iter().any(is_same)
         && required.is_none_or(|required| builder.medications.iter().any(|medication| long(medication, required)))
 }
 
-/// Ends what is taken of a treatment; `change` says how.
+/// Stops the current drug of a treatment. `change` says how.
 fn stop(builder: &mut Builder<'_>, source: (usize, usize), change: impl FnOnce(&mut Medication)) {
     if let Some(current) = builder.medications.iter_mut().rfind(|m| m.source == source && m.end.is_none()) {
         change(current);
@@ -197,9 +197,9 @@ fn start(
     });
 }
 
-/// Requests with their final status, each followed by its fills.
+/// Writes the requests with their final status, each followed by its fills.
 pub(super) fn write_all(builder: &mut Builder<'_>) {
-    // When the next fill of a treatment is due: a renewal goes on where the prescription before it ended.
+    // The due date of the next fill of each treatment. A renewal continues after the previous prescription.
     let mut next: BTreeMap<((usize, usize), &str), Date> = BTreeMap::new();
     for mut medication in std::mem::take(&mut builder.medications) {
         if let (None, Some(death)) = (medication.end, builder.person.death) {
@@ -257,7 +257,7 @@ fn repeats(drug: &Drug) -> i64 {
     if drug.course { 0 } else { (360 / drug.supply_days - 1).max(0) }
 }
 
-/// Most are filled in time; some late, and some not at all. Returns when the fill after the last one is due.
+/// Writes the fills: most on time, some late, and some not at all. Returns the due date of the next fill.
 fn write_fills(builder: &mut Builder<'_>, medication: &Medication, drug: &Drug, request: &str, first: Date) -> Date {
     let end = medication.end.unwrap_or(builder.end()).min(builder.end());
     let mut date = first.plus(builder.random.between(0, 3));

@@ -1,4 +1,4 @@
-//! The chart of one patient: a timeline of visits, and what each of them leaves.
+//! The chart of one patient: a timeline of visits, and the resources of each visit.
 
 mod appointments;
 mod care;
@@ -30,7 +30,7 @@ use coverage::Coverage;
 use medications::Medication;
 use problems::Problem;
 
-/// A chart while it is written.
+/// A chart under construction.
 pub(crate) struct Builder<'a> {
     population: &'a Population,
     person: Person,
@@ -42,17 +42,17 @@ pub(crate) struct Builder<'a> {
     numbers: BTreeMap<&'static str, u32>,
     /// The last measured value of each analyte and vital sign.
     latest: BTreeMap<&'static str, Milli>,
-    /// How far the patient is from the mean of each analyte, in thousandths of a standard deviation.
+    /// The patient's deviation from the mean of each analyte, in thousandths of a standard deviation.
     levels: BTreeMap<&'static str, i64>,
-    /// When each panel was last done.
+    /// The last date of each panel.
     panels: BTreeMap<&'static str, Date>,
-    /// When each screening test was last done, and each imaging study.
+    /// The last date of each screening test and imaging study.
     studies: BTreeMap<&'static str, Date>,
-    /// When each dose of a vaccine was given, by CVX code.
+    /// The dates of the doses of each vaccine, by CVX code.
     vaccines: BTreeMap<&'static str, Vec<Date>>,
-    /// First and last days in the hospital.
+    /// The first and last days of hospital stays.
     stays: Vec<(Date, Date)>,
-    /// The day of the visit that is being written.
+    /// The day of the current visit.
     today: Date,
     medications: Vec<Medication>,
     problems: Vec<Problem>,
@@ -103,7 +103,7 @@ impl Builder<'_> {
         patient::write_other_charts(self);
     }
 
-    /// A new id: the patient's index, the kind and a number.
+    /// A new id, from the patient's index, the kind and a number.
     fn id(&mut self, kind: &'static str) -> String {
         let number = self.numbers.entry(kind).or_default();
         *number += 1;
@@ -119,12 +119,12 @@ impl Builder<'_> {
         self.population.spec.as_of
     }
 
-    /// The last day that anything happens in the chart.
+    /// The last day of the chart.
     fn end(&self) -> Date {
         self.person.death.unwrap_or(self.as_of())
     }
 
-    /// Whether a kind of dirt falls here; `rate` in thousandths of a percent. It is noted by its name.
+    /// Decides whether a data error occurs here, and records its name. `rate` is in thousandths of a percent.
     fn soils(&mut self, name: &'static str, rate: Milli) -> bool {
         let soils = self.dirty.milli_percent(rate.0);
         if soils && !self.dirt.contains(&name) {

@@ -1,4 +1,4 @@
-//! Notes as text: visits, discharge summaries, referral letters and reports, each a DocumentReference.
+//! Notes as text: visits, discharge summaries, referral letters and reports, each as a DocumentReference.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::Builder;
 use super::elements::{LOINC, concept, meta, reference};
-use super::timeline::{Reason, Visit};
+use super::timeline::{Visit, VisitReason};
 use crate::date::Date;
-use crate::module::{Sentence, Test};
+use crate::module::{Sentence, StudyPlan};
 use crate::person::Person;
 
-/// Puts values into a template: `{name}`.
+/// Fills in the placeholders (`{name}`) of a template.
 pub(super) fn filled(template: &str, values: &[(&str, &str)]) -> String {
     let mut text = template.to_owned();
     for (name, value) in values {
@@ -25,8 +25,10 @@ pub(super) fn filled(template: &str, values: &[(&str, &str)]) -> String {
 
 pub(super) fn write(builder: &mut Builder<'_>, visit: &Visit, encounter: &str, reason: &str) {
     let (kind, text) = match visit.reason {
-        Reason::Admission { module } => (("18842-5", "Discharge summary"), discharge(builder, visit, module, reason)),
-        Reason::Delivery => (("57057-2", "Labor and delivery summary note"), delivery(builder, visit, reason)),
+        VisitReason::Admission { module } => {
+            (("18842-5", "Discharge summary"), discharge(builder, visit, module, reason))
+        }
+        VisitReason::Delivery => (("57057-2", "Labor and delivery summary note"), delivery(builder, visit, reason)),
         _ if visit.specialty == "primary" || visit.specialty == "pediatrics" => {
             (("11506-3", "Progress note"), progress(builder, visit, reason))
         }
@@ -71,24 +73,24 @@ fn progress(builder: &mut Builder<'_>, visit: &Visit, reason: &str) -> String {
     text
 }
 
-/// One of the sentences that hold for the patient.
+/// One of the sentences that apply to the patient.
 fn sentence(builder: &mut Builder<'_>, sentences: &[Sentence], values: &[(&str, String)]) -> Option<String> {
     let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let holds = |sentence: &Sentence| match sentence {
+    let text_of = |sentence: &Sentence| match sentence {
         Sentence::Always(text) => Some(filled(text, &values)),
         Sentence::With { text, if_group } => {
             super::medications::takes_group(builder, if_group).then(|| filled(text, &values))
         }
     };
-    let usable: Vec<String> = sentences.iter().filter_map(holds).filter(|text| !text.contains('{')).collect();
+    let usable: Vec<String> = sentences.iter().filter_map(text_of).filter(|text| !text.contains('{')).collect();
     builder.random.pick(&usable).cloned()
 }
 
-/// Medications, allergies and vital signs; sometimes with a drug that the patient does not take.
+/// Medications, allergies and vital signs, sometimes with a drug that the patient does not take.
 fn lists(builder: &mut Builder<'_>, date: Date) -> String {
     let mut drugs = super::medications::of_module(builder, None);
     let rate = builder.population.spec.dirt.medication_contradiction;
-    // Of patients, not of notes: a chart has about a dozen.
+    // The rate is for patients, not for notes. A chart has about a dozen notes.
     if !drugs.is_empty() && builder.soils("medication_contradiction", crate::milli::Milli(rate.0 / 12)) {
         if builder.dirty.percent(50) {
             drugs.pop();
@@ -126,7 +128,7 @@ fn age_text(builder: &Builder<'_>, date: Date) -> String {
     counted(count, unit)
 }
 
-/// An age as it is said: in days, months or years.
+/// An age in days, months or years, as in a note.
 fn age(builder: &Builder<'_>, date: Date) -> (i64, &'static str) {
     match date.months_since(builder.person.birth) {
         0 => (date.since(builder.person.birth), "day"),
@@ -139,7 +141,7 @@ fn counted(count: i64, unit: &str) -> String {
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What is known of the patient at a visit, by the names that sentences use.
+/// The values for placeholders at a visit, by name.
 fn values(builder: &Builder<'_>, visit: &Visit, place: usize) -> Vec<(&'static str, String)> {
     let onset = builder.health.onsets.iter().find(|onset| onset.module == place);
     let years = match onset.map_or(0, |onset| visit.date.years_since(onset.date)) {
@@ -206,17 +208,17 @@ fn discharge(builder: &mut Builder<'_>, visit: &Visit, module: usize, reason: &s
 pub(super) fn report(
     builder: &Builder<'_>,
     visit: &Visit,
-    test: &Test,
+    test: &StudyPlan,
     indication: &str,
     findings: &str,
     impression: &str,
-    hold: Option<&str>,
+    interruption: Option<&str>,
 ) -> String {
     let title = if test.procedure { "ENDOSCOPY REPORT" } else { "RADIOLOGY REPORT" };
     let mut text = heading(&builder.person, visit.date, title);
     text.push_str(&format!("Examination: {}\nIndication: {indication}\n", test.name));
-    if let Some(hold) = hold {
-        text.push_str(&format!("Anticoagulation: {hold}\n"));
+    if let Some(interruption) = interruption {
+        text.push_str(&format!("Anticoagulation: {interruption}\n"));
     }
     text.push_str(&format!("\nFINDINGS\n{findings}\n\nIMPRESSION\n{impression}\n"));
     text
@@ -242,7 +244,7 @@ pub(super) fn attachment(text: &str, title: &str, date: Date) -> Value {
         "creation": date.to_string()})
 }
 
-/// A note in the chart: signed by its author, unless there is dirt.
+/// A note in the chart. It is signed by its author, unless there is a deliberate error.
 pub(super) fn document(
     builder: &mut Builder<'_>,
     visit: &Visit,

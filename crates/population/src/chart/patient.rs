@@ -1,4 +1,4 @@
-//! Patient and RelatedPerson, and the second chart that some people have.
+//! Patient and RelatedPerson, and the duplicate chart that some people have.
 
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ fn extensions(person: &Person, birth_sex: &str) -> Value {
         {"url": format!("{US_CORE}us-core-birthsex"), "valueCode": birth_sex}])
 }
 
-/// A duplicate that nobody has noticed, or an old record number that still gets results.
+/// An undetected duplicate, or an old record number that still gets results.
 pub(super) fn write_other_charts(builder: &mut Builder<'_>) {
     let rates = builder.population.spec.dirt.clone();
     if builder.soils("duplicate_chart", rates.duplicate_chart) {
@@ -129,7 +129,7 @@ pub(super) fn write_other_charts(builder: &mut Builder<'_>) {
     }
 }
 
-/// The last results go to another chart.
+/// Moves the last results to another chart.
 fn refile(builder: &mut Builder<'_>, id: &str, count: usize) {
     for resource in builder.resources.iter_mut().rev().filter(|resource| is_lab(resource)).take(count) {
         resource["subject"] = reference("Patient", id);
@@ -140,7 +140,7 @@ fn is_lab(resource: &Value) -> bool {
     resource["resourceType"] == "Observation" && resource["category"][0]["coding"][0]["code"] == "laboratory"
 }
 
-/// Two neighboring letters after the first change places, or the last one is doubled.
+/// Swaps two adjacent letters after the first, or doubles the last one.
 fn misspelled(name: &str) -> String {
     let mut chars: Vec<char> = name.chars().collect();
     match (1..chars.len().saturating_sub(1)).rfind(|&place| chars[place] != chars[place + 1]) {

@@ -1,4 +1,4 @@
-//! Conditions and allergies. Problems are written last, when it is known which are over.
+//! Conditions and allergies. Problems are written last, when it is known which of them have ended.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::Builder;
 use super::elements::{ICD10, SNOMED, hl7, meta, reference};
 use super::timeline::Visit;
 use crate::date::Date;
-use crate::module::{Kind, Stage};
+use crate::module::{ModuleKind, Stage};
 
 pub(crate) struct Problem {
     pub(crate) id: String,
@@ -15,7 +15,7 @@ pub(crate) struct Problem {
     pub(crate) name: &'static str,
     pub(crate) onset: Date,
     pub(crate) end: Option<Date>,
-    /// The visit at which it was written down.
+    /// The visit at which it was recorded.
     pub(crate) encounter: Option<String>,
     pub(crate) module: Option<usize>,
 }
@@ -47,7 +47,7 @@ pub(super) fn write_allergies(builder: &mut Builder<'_>) {
     }
 }
 
-/// Problems that began before the first visit of the chart.
+/// Adds problems that began before the first visit of the chart.
 pub(super) fn write_past(builder: &mut Builder<'_>) {
     let start = builder.population.spec.start();
     let past: Vec<_> = builder.health.onsets.iter().copied().filter(|onset| onset.date < start).collect();
@@ -66,7 +66,7 @@ pub(super) fn write_past(builder: &mut Builder<'_>) {
     }
 }
 
-/// What is new at a visit: problems whose onset has passed, their stages and complications, and a pregnancy.
+/// Adds what is new at a visit: problems whose onset has passed, their stages and complications, and a pregnancy.
 pub(super) fn update(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) {
     for onset in builder.health.onsets.clone() {
         if onset.date <= visit.date && !builder.problems.iter().any(|problem| problem.module == Some(onset.module)) {
@@ -75,7 +75,7 @@ pub(super) fn update(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) 
         stage(builder, onset.module, onset.date, visit, encounter);
     }
     let modules = &builder.population.tables.modules;
-    let Some(place) = modules.iter().position(|module| module.kind == Kind::Pregnancy) else { return };
+    let Some(place) = modules.iter().position(|module| module.kind == ModuleKind::Pregnancy) else { return };
     let is_open = |problem: &Problem| problem.module == Some(place) && problem.end.is_none();
     match (builder.health.weeks(visit.date), builder.problems.iter().position(is_open)) {
         (Some(weeks), None) => add_module(builder, place, visit.date.plus(-weeks * 7), Some(encounter.to_owned())),
@@ -86,7 +86,7 @@ pub(super) fn update(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) 
 
 fn stage(builder: &mut Builder<'_>, place: usize, onset: Date, visit: &Visit, encounter: &str) {
     let module = &builder.population.tables.modules[place];
-    if let Some(stage) = module.stages.iter().find(|stage| holds(builder, stage, onset, visit.date)) {
+    if let Some(stage) = module.stages.iter().find(|stage| applies(builder, stage, onset, visit.date)) {
         let open = builder.problems.iter_mut().find(|problem| problem.module == Some(place) && problem.end.is_none());
         let changed = open.filter(|problem| problem.icd10 != stage.icd10);
         if let Some(problem) = changed {
@@ -96,7 +96,7 @@ fn stage(builder: &mut Builder<'_>, place: usize, onset: Date, visit: &Visit, en
     for stage in &module.progression {
         let is_there = builder.problems.iter().any(|problem| problem.icd10 == stage.icd10);
         let mut chance = builder.population.random(builder.person.index, &stage.icd10);
-        if is_there || !chance.percent(stage.share) || !holds(builder, stage, onset, visit.date) {
+        if is_there || !chance.percent(stage.share) || !applies(builder, stage, onset, visit.date) {
             continue;
         }
         let base = module.problem.as_ref().map(|problem| problem.icd10.as_str());
@@ -109,7 +109,7 @@ fn stage(builder: &mut Builder<'_>, place: usize, onset: Date, visit: &Visit, en
     }
 }
 
-fn holds(builder: &Builder<'_>, stage: &Stage, onset: Date, date: Date) -> bool {
+fn applies(builder: &Builder<'_>, stage: &Stage, onset: Date, date: Date) -> bool {
     let latest = |name: &str| builder.latest.get(name).copied();
     let by_kidney = stage.egfr_below.is_none_or(|limit| latest("egfr").is_some_and(|egfr| egfr.0 < limit * 1000));
     let by_value = match (&stage.analyte, stage.at_least) {
@@ -188,7 +188,7 @@ fn code(builder: &mut Builder<'_>, problem: &Problem) -> Value {
     }
     let snomed = problem.snomed.map(|(code, name)| json!({"system": SNOMED, "code": code, "display": name}));
     let icd10 = json!({"system": ICD10, "code": problem.icd10, "display": problem.name});
-    // Some problem lists have one code system only.
+    // Some problem lists use one code system only.
     let only_snomed = snomed.is_some() && builder.soils("code_variant", rates.code_variant);
     let coding: Vec<Value> =
         if only_snomed { snomed.into_iter().collect() } else { std::iter::once(icd10).chain(snomed).collect() };

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use super::Builder;
 use super::claims::Service;
 use super::elements::{LOINC, SNOMED, concept, hl7, meta, quantity, reference, service};
-use super::timeline::{Reason, Visit};
+use super::timeline::{Visit, VisitReason};
 use crate::date::Date;
 use crate::kidney;
 use crate::milli::Milli;
 use crate::tables::{Analyte, Category, OtherUnit, Panel};
 
-/// A value of this patient, not yet rounded: near the patient's own level, which follows the diseases.
+/// An unrounded value near the patient's own level, which depends on the diseases.
 pub(super) fn sample(builder: &mut Builder<'_>, name: &'static str, date: Date, healthy: (i64, i64)) -> Milli {
     let (mut mean, mut deviation) = healthy;
     for onset in builder.health.onsets.iter().filter(|onset| onset.date <= date) {
@@ -21,7 +21,7 @@ pub(super) fn sample(builder: &mut Builder<'_>, name: &'static str, date: Date, 
             (mean, deviation) = (shift.mean.0 + shift.drift.0 * days / 365, shift.sd.0);
         }
     }
-    // Glucose goes with A1c.
+    // Glucose correlates with A1c.
     let key = if name == "glucose" { "a1c" } else { name };
     let index = builder.person.index;
     let population = builder.population;
@@ -36,7 +36,7 @@ fn digits(builder: &Builder<'_>, name: &str) -> u32 {
     builder.population.tables.analytes.get(name).map_or(0, |analyte| analyte.digits)
 }
 
-/// Panels that the modules of this visit ask for and that are due.
+/// The panels of the visit's modules that are due.
 pub(super) fn write_due(builder: &mut Builder<'_>, visit: &Visit, encounter: &str, services: &mut Vec<Service>) {
     let modules = &builder.population.tables.modules;
     let mut due: Vec<&'static str> = Vec::new();
@@ -52,18 +52,21 @@ pub(super) fn write_due(builder: &mut Builder<'_>, visit: &Visit, encounter: &st
         }
     }
     let yearly = builder.panels.get("cmp").is_none_or(|last| visit.date.since(*last) > 700);
-    if visit.reason == Reason::Office && visit.specialty == "primary" && builder.person.age(visit.date) >= 40 && yearly
+    if visit.reason == VisitReason::Office
+        && visit.specialty == "primary"
+        && builder.person.age(visit.date) >= 40
+        && yearly
     {
         due.extend(["cmp", "lipids", "cbc"].into_iter().filter(|panel| !due.contains(panel)).collect::<Vec<_>>());
     }
-    if let Reason::Admission { .. } = visit.reason {
+    if let VisitReason::Admission { .. } = visit.reason {
         due = vec!["bmp", "cbc"];
     }
-    if let Reason::Prenatal { weeks } = visit.reason {
+    if let VisitReason::Prenatal { weeks } = visit.reason {
         let plans = visit.modules.iter().filter_map(|place| modules[*place].pregnancy.as_ref());
         due.extend(plans.flat_map(|plan| &plan.labs).filter(|lab| lab.week == weeks).map(|lab| lab.panel.as_str()));
     }
-    // The comprehensive panel has all of the basic one.
+    // The comprehensive panel includes the basic one.
     if due.contains(&"cmp") {
         due.retain(|panel| *panel != "bmp");
     }
@@ -101,7 +104,7 @@ fn write_panel(
     });
 }
 
-/// Values of a panel that agree with each other.
+/// Consistent values of a panel.
 fn measured(builder: &mut Builder<'_>, date: Date, panel: &'static Panel) -> Vec<(&'static Analyte, Milli)> {
     let analytes = &builder.population.tables.analytes;
     let found = panel.analytes.iter().filter_map(|name| analytes.get_key_value(name.as_str()));
@@ -137,7 +140,7 @@ fn measured(builder: &mut Builder<'_>, date: Date, panel: &'static Panel) -> Vec
     values.into_iter().map(|(_, analyte, value)| (analyte, value)).collect()
 }
 
-/// The creatinine that belongs to the patient's kidney function.
+/// The creatinine for the patient's kidney function.
 fn creatinine(builder: &mut Builder<'_>, date: Date) -> Milli {
     let age = builder.person.age(date);
     if age < 18 {
@@ -152,7 +155,7 @@ fn creatinine(builder: &mut Builder<'_>, date: Date) -> Milli {
     kidney::creatinine(function, age, builder.person.female)
 }
 
-/// What drugs do to a value.
+/// The effect of drugs on a value.
 fn treated(builder: &Builder<'_>, name: &str, value: Milli) -> Milli {
     let takes = |group: &str| super::medications::takes_group(builder, group);
     match name {
@@ -217,8 +220,8 @@ fn write_result(
         "performer": [performer]});
     let rate = builder.population.spec.dirt.unit_variant;
     let other = analyte.other.as_ref().filter(|_| builder.soils("unit_variant", rate));
-    made["valueQuantity"] = shown(analyte, other, value);
-    // The ranges are those of adults.
+    made["valueQuantity"] = result_quantity(analyte, other, value);
+    // The reference ranges are for adults.
     if builder.person.age(visit.date) >= 18 {
         made["interpretation"] = json!([interpretation(analyte, value)]);
         made["referenceRange"] = json!([range(analyte, other)]);
@@ -230,8 +233,8 @@ fn write_result(
     id
 }
 
-/// A value in the unit of the laboratory, or in the other one.
-fn shown(analyte: &Analyte, other: Option<&OtherUnit>, value: Milli) -> Value {
+/// A value in the laboratory's unit, or in its alternative unit.
+fn result_quantity(analyte: &Analyte, other: Option<&OtherUnit>, value: Milli) -> Value {
     match other {
         Some(other) => quantity(other.convert(value), other.digits, &other.unit),
         None => quantity(value, analyte.digits, &analyte.unit),
@@ -242,7 +245,7 @@ fn range(analyte: &Analyte, other: Option<&OtherUnit>) -> Value {
     let mut range = json!({});
     for (name, bound) in [("low", analyte.low), ("high", analyte.high)] {
         if let Some(bound) = bound {
-            range[name] = shown(analyte, other, bound);
+            range[name] = result_quantity(analyte, other, bound);
         }
     }
     range

@@ -6,12 +6,12 @@ use super::Builder;
 use super::claims::{self, Service};
 use super::elements::{LOINC, SNOMED, concept, hl7, meta, reference, service};
 use super::notes;
-use super::timeline::{Reason, Visit};
+use super::timeline::{Visit, VisitReason};
 use crate::date::Date;
 use crate::health::is_of;
-use crate::module::{Kind, Screening, Test};
+use crate::module::{ModuleKind, Screening, StudyPlan};
 
-/// Orders what is due at a primary care visit. Each study is an encounter of its own a few weeks later.
+/// Orders the studies that are due at a primary care visit. Each study is a separate encounter a few weeks later.
 pub(super) fn write_due(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) {
     for (place, module) in builder.population.tables.modules.iter().enumerate() {
         if let Some(screening) = module.screening.as_ref().filter(|_| builder.health.programs.contains(&place)) {
@@ -20,7 +20,7 @@ pub(super) fn write_due(builder: &mut Builder<'_>, visit: &Visit, encounter: &st
         for test in &module.imaging {
             let mut chance = builder.population.random(builder.person.index, &test.service);
             let is_there = builder.health.had(place, visit.date.plus(-42));
-            if module.kind == Kind::Chronic
+            if module.kind == ModuleKind::Chronic
                 && is_there
                 && chance.percent(test.share)
                 && due(builder, test, visit.date, 9999)
@@ -33,18 +33,18 @@ pub(super) fn write_due(builder: &mut Builder<'_>, visit: &Visit, encounter: &st
     }
 }
 
-fn due(builder: &Builder<'_>, test: &'static Test, date: Date, months: i64) -> bool {
+fn due(builder: &Builder<'_>, test: &'static StudyPlan, date: Date, months: i64) -> bool {
     builder.studies.get(test.service.as_str()).is_none_or(|last| date.months_since(*last) >= months)
 }
 
 fn screen(builder: &mut Builder<'_>, (visit, encounter): (&Visit, &str), id: &str, screening: &'static Screening) {
-    let fits = is_of(screening.sex, &builder.person)
+    let condition = is_of(screening.sex, &builder.person)
         && (screening.ages[0]..=screening.ages[1]).contains(&builder.person.age(visit.date));
     let mut chance = builder.population.random(builder.person.index, &format!("{id}:test"));
     let Some(mut test) = screening.tests.get(chance.weighted(screening.tests.iter().map(|test| test.share))) else {
         return;
     };
-    // Many who are anticoagulated take the test that needs no interruption.
+    // Many anticoagulated patients choose the test that needs no interruption.
     if let Some(hold) = &test.anticoagulated {
         let is = super::medications::takes_group(builder, "anticoagulant");
         if is && !chance.percent(hold.percent) {
@@ -52,7 +52,7 @@ fn screen(builder: &mut Builder<'_>, (visit, encounter): (&Visit, &str), id: &st
         }
     }
     let months = test.every_months.unwrap_or(screening.every_months);
-    if fits && due(builder, test, visit.date, months) {
+    if condition && due(builder, test, visit.date, months) {
         perform(builder, (visit, encounter), test, (&screening.reason.icd10, &screening.reason.name));
     }
 }
@@ -60,7 +60,7 @@ fn screen(builder: &mut Builder<'_>, (visit, encounter): (&Visit, &str), id: &st
 fn perform(
     builder: &mut Builder<'_>,
     (visit, ordered_at): (&Visit, &str),
-    test: &'static Test,
+    test: &'static StudyPlan,
     reason: (&'static str, &'static str),
 ) {
     let mut date = visit.date.plus(builder.random.between(7, 30)).workday();
@@ -75,7 +75,7 @@ fn perform(
     let study = Visit {
         date,
         minute: 540 + builder.random.below(20) * 15,
-        reason: Reason::Office,
+        reason: VisitReason::Office,
         specialty,
         modules: Vec::new(),
     };
@@ -90,7 +90,7 @@ fn perform(
         "location": [{"location": reference("Location", crate::practice::location_of(specialty))}],
         "serviceProvider": reference("Organization", crate::practice::organization_of(specialty))}));
     let order = write_order(builder, (visit, ordered_at), date, test, reason);
-    let hold = hold(builder, test);
+    let interruption = interruption(builder, test);
     let choice = builder.random.index(test.findings.len());
     let abnormal = test.abnormal.as_ref().filter(|abnormal| builder.random.percent(abnormal.percent));
     let findings = test.findings.get(choice).map_or("", String::as_str);
@@ -98,13 +98,13 @@ fn perform(
     let usual = test.impression.get(choice).map_or("Negative.", String::as_str);
     let impression = abnormal.map_or(usual, |abnormal| abnormal.impression.as_str());
     if test.procedure {
-        write_procedure(builder, &study, &encounter, test, &order, hold.as_deref());
+        write_procedure(builder, &study, &encounter, test, &order, interruption.as_deref());
     }
     if test.stool {
         write_stool(builder, &study, &encounter, test, abnormal.map(|abnormal| abnormal.impression.as_str()));
     } else {
         let indication = test.indication.as_deref().unwrap_or(reason.1);
-        let text = notes::report(builder, &study, test, indication, findings, impression, hold.as_deref());
+        let text = notes::report(builder, &study, test, indication, findings, impression, interruption.as_deref());
         write_report(builder, &study, &encounter, test, (&order, impression), &text);
     }
     let billed = Service {
@@ -116,8 +116,8 @@ fn perform(
     claims::write(builder, &study, &encounter, &(reason.0.to_owned(), reason.1.to_owned()), &[billed]);
 }
 
-/// How an anticoagulant is interrupted for a procedure.
-fn hold(builder: &Builder<'_>, test: &Test) -> Option<String> {
+/// The interruption of an anticoagulant for a procedure.
+fn interruption(builder: &Builder<'_>, test: &StudyPlan) -> Option<String> {
     let plan = test.anticoagulated.as_ref()?;
     let drug = super::medications::of_group(builder, "anticoagulant")?;
     let short = builder.population.tables.drugs.get(drug).map_or(drug, |drug| drug.short.as_str());
@@ -125,12 +125,12 @@ fn hold(builder: &Builder<'_>, test: &Test) -> Option<String> {
     Some(notes::filled(&plan.instructions, &[("anticoagulant", short), ("days", &days)]))
 }
 
-/// An order of a visit for a study on another day.
+/// Orders a study at a visit, for another day.
 fn write_order(
     builder: &mut Builder<'_>,
     (visit, encounter): (&Visit, &str),
     date: Date,
-    test: &Test,
+    test: &StudyPlan,
     reason: (&str, &str),
 ) -> String {
     let id = builder.id("ord");
@@ -149,9 +149,9 @@ fn write_procedure(
     builder: &mut Builder<'_>,
     visit: &Visit,
     encounter: &str,
-    test: &Test,
+    test: &StudyPlan,
     order: &str,
-    hold: Option<&str>,
+    interruption: Option<&str>,
 ) {
     let id = builder.id("proc");
     let mut code = service(&test.service, &test.name);
@@ -164,13 +164,13 @@ fn write_procedure(
         "encounter": reference("Encounter", encounter),
         "performedPeriod": {"start": visit.date.at(visit.minute), "end": visit.date.at(visit.minute + 40)},
         "performer": [{"actor": who}]});
-    if let Some(hold) = hold {
-        made["note"] = json!([{"text": hold}]);
+    if let Some(interruption) = interruption {
+        made["note"] = json!([{"text": interruption}]);
     }
     builder.resources.push(made);
 }
 
-fn write_stool(builder: &mut Builder<'_>, visit: &Visit, encounter: &str, test: &Test, positive: Option<&str>) {
+fn write_stool(builder: &mut Builder<'_>, visit: &Visit, encounter: &str, test: &StudyPlan, positive: Option<&str>) {
     let id = builder.id("obs");
     let (code, display) = if positive.is_some() { ("10828004", "Positive") } else { ("260385009", "Negative") };
     let (flag, flag_name) = if positive.is_some() { ("A", "Abnormal") } else { ("N", "Normal") };
@@ -190,7 +190,7 @@ fn write_report(
     builder: &mut Builder<'_>,
     visit: &Visit,
     encounter: &str,
-    test: &Test,
+    test: &StudyPlan,
     (order, impression): (&str, &str),
     text: &str,
 ) {
@@ -205,7 +205,7 @@ fn write_report(
     notes::document(builder, visit, encounter, ("18748-4", "Diagnostic imaging study"), text.to_owned());
 }
 
-/// A referral letter with its order, once for each module that asks for one.
+/// Writes a referral letter with its order, once for each module that needs one.
 fn refer(builder: &mut Builder<'_>, visit: &Visit, encounter: &str, place: usize) {
     let module = &builder.population.tables.modules[place];
     let Some(referral) = &module.refer else { return };

@@ -1,11 +1,11 @@
-//! When the patient is seen, by whom and for what.
+//! The visits of a patient: dates, specialties and reasons.
 
 use super::Builder;
 use crate::date::Date;
-use crate::module::{Kind, Module};
+use crate::module::{Module, ModuleKind};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reason {
+pub(crate) enum VisitReason {
     Office,
     Child,
     Prenatal {
@@ -22,13 +22,13 @@ pub(crate) enum Reason {
 pub(crate) struct Visit {
     pub(crate) date: Date,
     pub(crate) minute: i64,
-    pub(crate) reason: Reason,
+    pub(crate) reason: VisitReason,
     pub(crate) specialty: &'static str,
-    /// Modules that are looked after.
+    /// The modules that are managed at the visit.
     pub(crate) modules: Vec<usize>,
 }
 
-/// In the order of time, none on the same day, all within the patient's life.
+/// The visits in chronological order, on different days, within the patient's life.
 pub(crate) fn visits(builder: &mut Builder<'_>) -> Vec<Visit> {
     let mut made = Vec::new();
     office(builder, &mut made);
@@ -40,9 +40,10 @@ pub(crate) fn visits(builder: &mut Builder<'_>) -> Vec<Visit> {
     made.retain(|visit| visit.date >= start && visit.date <= end && builder.person.lives_on(visit.date));
     made.sort_by_key(|visit| (visit.date, !visit.is_inpatient(), visit.minute));
     made.dedup_by_key(|visit| visit.date);
-    // Deliveries first: no other stay overlaps them, and nobody is seen elsewhere during a stay.
+    // Deliveries come first, because no other stay may overlap them, and there are no visits during a stay.
     for delivery in [true, false] {
-        for visit in made.iter().filter(|visit| visit.is_inpatient() && delivery == (visit.reason == Reason::Delivery))
+        for visit in
+            made.iter().filter(|visit| visit.is_inpatient() && delivery == (visit.reason == VisitReason::Delivery))
         {
             let end = last_day(builder, visit);
             if !builder.stays.iter().any(|stay| visit.date <= stay.1 && stay.0 <= end) {
@@ -60,20 +61,20 @@ pub(crate) fn visits(builder: &mut Builder<'_>) -> Vec<Visit> {
 
 impl Visit {
     pub(crate) fn is_inpatient(&self) -> bool {
-        matches!(self.reason, Reason::Admission { .. } | Reason::Delivery)
+        matches!(self.reason, VisitReason::Admission { .. } | VisitReason::Delivery)
     }
 
-    /// The specialty whose organization and location the visit is at.
+    /// The specialty that determines the organization and location of the visit.
     pub(crate) fn site(&self) -> &'static str {
         if self.is_inpatient() { "hospital" } else { self.specialty }
     }
 }
 
-/// The day on which the patient goes home.
+/// The day of discharge.
 pub(crate) fn last_day(builder: &Builder<'_>, visit: &Visit) -> Date {
     let days = match visit.reason {
-        Reason::Admission { module } => modules(builder)[module].admission.as_ref().map_or(1, |plan| plan.days),
-        Reason::Delivery => 2,
+        VisitReason::Admission { module } => modules(builder)[module].admission.as_ref().map_or(1, |plan| plan.days),
+        VisitReason::Delivery => 2,
         _ => 0,
     };
     visit.date.plus(days).min(builder.end())
@@ -87,7 +88,7 @@ fn minute(builder: &mut Builder<'_>) -> i64 {
     480 + builder.random.below(30) * 15
 }
 
-/// Primary care: as often as the disease that asks for most, and one or two visits more.
+/// Primary care visits: as often as the most demanding disease needs, plus one or two.
 fn office(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
     let start = builder.population.spec.start();
     for year in 0..builder.population.spec.history_years {
@@ -106,7 +107,7 @@ fn office(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
             let date = first.plus(365 * number / count + builder.random.below(365 / count)).workday();
             let modules = builder.health.onsets.iter().filter(|o| o.date <= date).map(|o| o.module).collect();
             let minute = minute(builder);
-            made.push(Visit { date, minute, reason: Reason::Office, specialty: "primary", modules });
+            made.push(Visit { date, minute, reason: VisitReason::Office, specialty: "primary", modules });
         }
     }
 }
@@ -125,7 +126,7 @@ fn specialists(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
             let visit = Visit {
                 date: date.workday(),
                 minute,
-                reason: Reason::Office,
+                reason: VisitReason::Office,
                 specialty: &plan.specialty,
                 modules: vec![onset.module],
             };
@@ -142,7 +143,7 @@ fn admissions(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
             let date = builder.population.spec.start().plus_years(year).plus(builder.random.below(365));
             let happens = builder.random.below(1000) < admission.per_thousand_years;
             if happens && date >= onset.date && date.plus(admission.days) <= builder.end() {
-                let reason = Reason::Admission { module: onset.module };
+                let reason = VisitReason::Admission { module: onset.module };
                 made.push(Visit { date, minute: 1005, reason, specialty: "hospital", modules: vec![onset.module] });
             }
         }
@@ -150,7 +151,7 @@ fn admissions(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
 }
 
 fn children(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
-    let Some(place) = modules(builder).iter().position(|module| module.kind == Kind::Child) else { return };
+    let Some(place) = modules(builder).iter().position(|module| module.kind == ModuleKind::Child) else { return };
     let Some(plan) = modules(builder)[place].child.as_ref().filter(|_| builder.health.programs.contains(&place)) else {
         return;
     };
@@ -160,19 +161,19 @@ fn children(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
             let minute = minute(builder);
             let onsets = builder.health.onsets.iter().filter(|onset| onset.date <= date).map(|onset| onset.module);
             let modules = std::iter::once(place).chain(onsets).collect();
-            made.push(Visit { date, minute, reason: Reason::Child, specialty: "pediatrics", modules });
+            made.push(Visit { date, minute, reason: VisitReason::Child, specialty: "pediatrics", modules });
         }
     }
 }
 
 fn pregnancies(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
-    let Some(place) = modules(builder).iter().position(|module| module.kind == Kind::Pregnancy) else { return };
+    let Some(place) = modules(builder).iter().position(|module| module.kind == ModuleKind::Pregnancy) else { return };
     let Some(plan) = &modules(builder)[place].pregnancy else { return };
     for delivery in builder.health.deliveries.clone() {
         for &weeks in &plan.visit_weeks {
             let date = delivery.plus(weeks * 7 - 280 + 1).workday();
             if date < delivery {
-                let (minute, reason) = (minute(builder), Reason::Prenatal { weeks });
+                let (minute, reason) = (minute(builder), VisitReason::Prenatal { weeks });
                 made.push(Visit { date, minute, reason, specialty: "obstetrics", modules: vec![place] });
             }
         }
@@ -180,7 +181,7 @@ fn pregnancies(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
         made.push(Visit {
             date: delivery,
             minute,
-            reason: Reason::Delivery,
+            reason: VisitReason::Delivery,
             specialty: "obstetrics",
             modules: vec![place],
         });

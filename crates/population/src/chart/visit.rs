@@ -1,11 +1,11 @@
-//! One visit from the encounter to the claim.
+//! Writes one visit, from the encounter to the claim.
 
 use serde_json::{Value, json};
 
 use super::Builder;
 use super::claims::{self, Service};
 use super::elements::{ICD10, SNOMED, concept, hl7, meta, reference};
-use super::timeline::{Reason, Visit, last_day};
+use super::timeline::{Visit, VisitReason, last_day};
 use super::{immunizations, medications, notes, problems, results, studies, vitals};
 use crate::practice::{location_of, organization_of};
 
@@ -18,11 +18,11 @@ pub(super) fn write(builder: &mut Builder<'_>, visit: &Visit) {
     results::write_due(builder, visit, &encounter, &mut services);
     problems::update(builder, visit, &encounter);
     medications::review(builder, visit, &encounter);
-    if matches!(visit.reason, Reason::Office | Reason::Child | Reason::Prenatal { .. }) {
+    if matches!(visit.reason, VisitReason::Office | VisitReason::Child | VisitReason::Prenatal { .. }) {
         immunizations::write_due(builder, visit, &encounter, &mut services);
     }
     let diagnosis = diagnosis(builder, visit, &encounter);
-    if visit.reason == Reason::Delivery {
+    if visit.reason == VisitReason::Delivery {
         studies::write_delivery(builder, visit, &encounter);
     }
     if visit.specialty == "primary" {
@@ -34,16 +34,16 @@ pub(super) fn write(builder: &mut Builder<'_>, visit: &Visit) {
     claims::write(builder, visit, &encounter, &diagnosis, &services);
 }
 
-/// The code that the visit is for (ICD-10-CM and name).
+/// The diagnosis of the visit (ICD-10-CM code and name).
 fn diagnosis(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) -> (String, String) {
     let modules = &builder.population.tables.modules;
     let first = visit.modules.first().map(|place| &modules[*place]);
     let (code, name) = match visit.reason {
-        Reason::Admission { module } => match &modules[module].admission {
+        VisitReason::Admission { module } => match &modules[module].admission {
             Some(admission) => (admission.icd10.clone(), admission.name.clone()),
             None => return general(),
         },
-        Reason::Delivery => match first.and_then(|module| module.pregnancy.as_ref()) {
+        VisitReason::Delivery => match first.and_then(|module| module.pregnancy.as_ref()) {
             Some(plan) => {
                 let cesarean = studies::is_cesarean(builder, visit);
                 let diagnosis = if cesarean { &plan.cesarean } else { &plan.delivery };
@@ -51,7 +51,7 @@ fn diagnosis(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) -> (Stri
             }
             None => return general(),
         },
-        Reason::Office | Reason::Child | Reason::Prenatal { .. } => {
+        VisitReason::Office | VisitReason::Child | VisitReason::Prenatal { .. } => {
             let problem =
                 visit.modules.first().and_then(|place| builder.problems.iter().find(|p| p.module == Some(*place)));
             let listed = problem.map(|problem| (problem.icd10.to_owned(), problem.name.to_owned()));
@@ -70,11 +70,13 @@ fn general() -> (String, String) {
 
 fn encounter_resource(builder: &Builder<'_>, visit: &Visit, id: &str, diagnosis: &(String, String)) -> Value {
     let (class, class_name, kind, kind_name) = match visit.reason {
-        Reason::Admission { .. } | Reason::Delivery => ("IMP", "inpatient encounter", "32485007", "Hospital admission"),
-        Reason::Prenatal { .. } => ("AMB", "ambulatory", "424619006", "Prenatal visit"),
-        Reason::Child => ("AMB", "ambulatory", "185349003", "Encounter for check up"),
-        Reason::Office if visit.modules.is_empty() => ("AMB", "ambulatory", "185349003", "Encounter for check up"),
-        Reason::Office => ("AMB", "ambulatory", "185347001", "Encounter for problem"),
+        VisitReason::Admission { .. } | VisitReason::Delivery => {
+            ("IMP", "inpatient encounter", "32485007", "Hospital admission")
+        }
+        VisitReason::Prenatal { .. } => ("AMB", "ambulatory", "424619006", "Prenatal visit"),
+        VisitReason::Child => ("AMB", "ambulatory", "185349003", "Encounter for check up"),
+        VisitReason::Office if visit.modules.is_empty() => ("AMB", "ambulatory", "185349003", "Encounter for check up"),
+        VisitReason::Office => ("AMB", "ambulatory", "185347001", "Encounter for problem"),
     };
     let who = builder.population.practice.of_specialty(visit.specialty, builder.person.index);
     let end = end(builder, visit);
@@ -98,22 +100,22 @@ fn end(builder: &Builder<'_>, visit: &Visit) -> String {
     if visit.is_inpatient() { last_day(builder, visit).at(1080) } else { visit.date.at(visit.minute + 30) }
 }
 
-/// What is billed for the visit itself. Numbers only, with our own words. Prenatal visits are part of the obstetric package,
+/// The service that is billed for the visit itself: a code with our own description. Prenatal visits are part of the obstetric package,
 /// which is billed at the delivery.
 fn first_service(builder: &Builder<'_>, visit: &Visit) -> Option<Service> {
     let (code, name, dollars) = match visit.reason {
-        Reason::Office if visit.modules.is_empty() => preventive(builder.person.age(visit.date)),
-        Reason::Child => preventive(builder.person.age(visit.date)),
-        Reason::Office if visit.modules.len() > 2 => {
+        VisitReason::Office if visit.modules.is_empty() => preventive(builder.person.age(visit.date)),
+        VisitReason::Child => preventive(builder.person.age(visit.date)),
+        VisitReason::Office if visit.modules.len() > 2 => {
             ("99214", "Office visit, established patient, moderate complexity", 185)
         }
-        Reason::Office => ("99213", "Office visit, established patient, low complexity", 130),
-        Reason::Prenatal { .. } => return None,
-        Reason::Delivery if studies::is_cesarean(builder, visit) => {
+        VisitReason::Office => ("99213", "Office visit, established patient, low complexity", 130),
+        VisitReason::Prenatal { .. } => return None,
+        VisitReason::Delivery if studies::is_cesarean(builder, visit) => {
             ("59510", "Obstetric care with cesarean delivery", 4700)
         }
-        Reason::Delivery => ("59400", "Obstetric care with vaginal delivery", 4200),
-        Reason::Admission { .. } => ("99223", "Initial hospital care", 310),
+        VisitReason::Delivery => ("59400", "Obstetric care with vaginal delivery", 4200),
+        VisitReason::Admission { .. } => ("99223", "Initial hospital care", 310),
     };
     Some(Service { code: code.to_owned(), name: name.to_owned(), cents: dollars * 100, advanced_imaging: false })
 }

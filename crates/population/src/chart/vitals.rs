@@ -8,14 +8,14 @@ use super::timeline::Visit;
 use crate::milli::Milli;
 
 /// Profile, LOINC, name, unit, digits.
-type Sign = (&'static str, &'static str, &'static str, &'static str, u32);
+type VitalSign = (&'static str, &'static str, &'static str, &'static str, u32);
 
-const PULSE: Sign = ("us-core-heart-rate", "8867-4", "Heart rate", "/min", 0);
-const BREATH: Sign = ("us-core-respiratory-rate", "9279-1", "Respiratory rate", "/min", 0);
-const TEMPERATURE: Sign = ("us-core-body-temperature", "8310-5", "Body temperature", "Cel", 1);
-const WEIGHT: Sign = ("us-core-body-weight", "29463-7", "Body weight", "kg", 1);
-const HEIGHT: Sign = ("us-core-body-height", "8302-2", "Body height", "cm", 1);
-const BMI: Sign = ("us-core-bmi", "39156-5", "Body mass index (BMI) [Ratio]", "kg/m2", 1);
+const PULSE: VitalSign = ("us-core-heart-rate", "8867-4", "Heart rate", "/min", 0);
+const BREATH: VitalSign = ("us-core-respiratory-rate", "9279-1", "Respiratory rate", "/min", 0);
+const TEMPERATURE: VitalSign = ("us-core-body-temperature", "8310-5", "Body temperature", "Cel", 1);
+const WEIGHT: VitalSign = ("us-core-body-weight", "29463-7", "Body weight", "kg", 1);
+const HEIGHT: VitalSign = ("us-core-body-height", "8302-2", "Body height", "cm", 1);
+const BMI: VitalSign = ("us-core-bmi", "39156-5", "Body mass index (BMI) [Ratio]", "kg/m2", 1);
 
 pub(super) fn write(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) {
     let months = visit.date.months_since(builder.person.birth);
@@ -53,7 +53,7 @@ fn base(builder: &mut Builder<'_>, visit: &Visit, encounter: &str, profile: &str
         "effectiveDateTime": visit.date.at(visit.minute + 5)})
 }
 
-fn simple(builder: &mut Builder<'_>, visit: &Visit, encounter: &str, sign: Sign, value: Milli) -> Value {
+fn simple(builder: &mut Builder<'_>, visit: &Visit, encounter: &str, sign: VitalSign, value: Milli) -> Value {
     let (profile, code, name, unit, digits) = sign;
     let mut made = base(builder, visit, encounter, profile, &concept(LOINC, code, name));
     made["valueQuantity"] = quantity(value.rounded(digits), digits, unit);

@@ -53,7 +53,7 @@ pub(crate) fn in_bodies(surface: &Surface, operation: &Operation, schema: &Value
 /// In every field of an example of every check and every simulator's config.
 pub(crate) fn in_catalogues(made: &Authored) -> Vec<Request> {
     let mut requests = Vec::new();
-    for check in verify::catalogue() {
+    for check in verify::catalog() {
         let example: Value = serde_json::from_str(check.example).unwrap();
         for assertion in with_hostile_texts(&example).into_iter().filter(|assertion| verify::parse(assertion).is_err())
         {

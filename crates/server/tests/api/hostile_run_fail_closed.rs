@@ -170,7 +170,7 @@ async fn add_every_simulator(author: &Caller, bench: &Bench) {
 
 /// The examples of the manual. Those that pass on absence are changed to require something impossible.
 fn examples() -> Vec<Value> {
-    let examples = verify::catalogue().iter().map(|check| serde_json::from_str(check.example).unwrap());
+    let examples = verify::catalog().iter().map(|check| serde_json::from_str(check.example).unwrap());
     let wanting = examples.map(|mut example: Value| {
         match example["assert"].as_str().unwrap() {
             "no-side-effects" => example["allow"] = json!(["fhir/Appointment"]),

@@ -174,7 +174,7 @@ fn assertion(dice: &mut Dice) -> Value {
         1 => json!({"assert": "interaction-budget", "max": 1 + dice.below(4)}),
         2 => {
             // The id of a task differs between runs, and a reason may contain it.
-            let example = dice.pick(verify::catalogue()).example.replace("{{entity.id}}", "p1");
+            let example = dice.pick(verify::catalog()).example.replace("{{entity.id}}", "p1");
             let example = example.replace("{{entity.", "{{task.");
             serde_json::from_str(&example).unwrap()
         }

@@ -341,7 +341,7 @@ fn authored_json_is_described() {
     let of = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
     assert_eq!(schemas["NewCriterion"]["properties"]["assertion"]["$ref"], "#/components/schemas/Assertion");
     let choices = |name: &str| schemas[name]["discriminator"]["mapping"].as_object().unwrap().clone();
-    for check in verify::catalogue() {
+    for check in verify::catalog() {
         let example: Value = serde_json::from_str(check.example).unwrap();
         assert!(choices("Assertion").contains_key(check.name), "{}", check.name);
         assert!(contract.accepts(&of("Assertion"), &example), "{}", check.name);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::world::{self, Authored};
 use testkit::{Caller, TestResponse, both_databases};
-use verify::catalogue as checks;
+use verify::catalog as checks;
 
 both_databases! {
     async fn a_scenario_is_checked_against_the_environment(server: TestServer) {

@@ -1,7 +1,7 @@
 //! Somebody who calls the agent and speaks by script.
 
 use serde::Deserialize;
-use spoken::Said;
+use spoken::SpokenText;
 use world::Sandbox;
 
 use super::line::{CLOSINGS, Heard};
@@ -39,7 +39,7 @@ impl Script {
             Heard::Silence => return Reply::Says("Hello? Are you still there?"),
             Heard::Keys(_) => return fallback(),
         };
-        let said = Said::new(text);
+        let said = SpokenText::new(text);
         let fits = |answer: &&CallerAnswer| answer.phrases.iter().any(|phrase| said.has(phrase));
         if let Some(answer) = self.answers.iter().find(fits) {
             return Reply::Says(&answer.answer);

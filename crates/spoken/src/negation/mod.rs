@@ -1,19 +1,19 @@
-//! Whether a phrase is negated where it stands: "do NOT call the clinic" does not tell anybody to call it.
+//! Determines whether an occurrence of a phrase is negated, as "call" in "do NOT call the clinic".
 //!
-//! Deterministic rules over words and punctuation, no parser. A phrase is negated when its clause has a negation before
-//! it ("do not", "there is no need to", "unable to", "instead of"), or takes it back after it ("… is cancelled", "… is
+//! Uses deterministic rules over words and punctuation, without a parser. A phrase is negated when its clause has a negation before
+//! it ("do not", "there is no need to", "unable to", "instead of"), or retracts it after it ("… is cancelled", "… is
 //! no longer needed"). A clause ends with its sentence, at `;`, a dash or a parenthesis, at words such as "but", "if" and
 //! "please", and at a comma after which a new statement starts. Negation under "if" is a condition ("if you do not feel
-//! better, call"), and the expressions in `idioms.txt` negate nothing ("do not hesitate to call"). Two negations of
+//! better, call"), and the expressions in `idioms.txt` are not negations ("do not hesitate to call"). Two negations of
 //! different kinds cancel out ("do not cancel").
 
 mod rules;
 
-use crate::said::Hit;
-use crate::units::{Unit, spanned};
+use crate::spoken_text::Hit;
+use crate::units::{Unit, units_with_spans};
 use rules::{Boundary, Reach};
 
-/// The words of a text and where its clauses end.
+/// The words of a text, with the boundaries of its clauses.
 #[derive(Clone, Debug)]
 pub struct Negations {
     words: Vec<Word>,
@@ -26,7 +26,7 @@ struct Word {
     boundary: Boundary,
 }
 
-/// Whether a phrase has a negation of its own; it is then matched literally.
+/// Whether a phrase itself contains a negation. Then it is matched literally.
 pub fn has_negation(phrase: &str) -> bool {
     let words = Negations::new(phrase);
     (0..words.words.len()).any(|at| words.negator_at(at).is_some() || words.reversal_at(at).is_some())
@@ -34,14 +34,14 @@ pub fn has_negation(phrase: &str) -> bool {
 
 impl Negations {
     pub fn new(text: &str) -> Self {
-        // Folding makes one space of all white space; the mark keeps the end of a paragraph.
+        // Folding replaces white space by one space, so the ends of paragraphs are marked first.
         let marked: Vec<&str> = text.split('\n').map(|line| if line.trim().is_empty() { "¶" } else { line }).collect();
-        let letters: Vec<char> = fhir::search::fold(&marked.join("\n")).chars().collect();
-        let units = spanned(&letters);
+        let chars: Vec<char> = fhir::search::fold(&marked.join("\n")).chars().collect();
+        let units = units_with_spans(&chars);
         let mut words: Vec<Word> = Vec::with_capacity(units.len());
         let mut end = 0;
         for (Unit { text, .. }, span) in units {
-            let between = letters.get(end..span.start).unwrap_or_default();
+            let between = chars.get(end..span.start).unwrap_or_default();
             let boundary = rules::boundary(words.last().map_or("", |word| word.text.as_str()), between, &text);
             end = span.end;
             words.push(Word { text, boundary });
@@ -49,9 +49,9 @@ impl Negations {
         Self { words }
     }
 
-    /// Whether what was found at these words is negated.
+    /// Whether the occurrence at these words is negated.
     pub fn is_negated(&self, (first, last): Hit) -> bool {
-        self.is_negated_before(first) || self.is_taken_back_after(last)
+        self.is_negated_before(first) || self.is_retracted_after(last)
     }
 
     fn word(&self, at: usize) -> &str {
@@ -106,8 +106,8 @@ impl Negations {
 
     /// Whether the comma here closes an aside that was opened directly after a negator.
     fn is_aside(&self, at: usize) -> bool {
-        const LONGEST_ASIDE: usize = 8;
-        let opening = (at.saturating_sub(LONGEST_ASIDE)..at).rev().find(|at| self.boundary(*at) != Boundary::None);
+        const MAX_ASIDE_LENGTH: usize = 8;
+        let opening = (at.saturating_sub(MAX_ASIDE_LENGTH)..at).rev().find(|at| self.boundary(*at) != Boundary::None);
         opening.is_some_and(|at| at > 0 && self.boundary(at) == Boundary::Comma && self.is_dangling(at - 1))
     }
 
@@ -115,14 +115,14 @@ impl Negations {
         match self.word(at) {
             "instead" => self.word(at + 1) != "of",
             "and" => {
-                // "Do not eat and call" may mean either: what is said twice must be clear.
+                // "Do not eat and call" is ambiguous, so only "and" with a subject starts a clause.
                 rules::SUBJECTS.contains(&self.word(at + 1))
             }
             word => rules::CLAUSE_STARTERS.contains(&word),
         }
     }
 
-    /// A negation word here, how many words it takes and how far it reaches.
+    /// The length and reach of a negation at this word.
     fn negator_at(&self, at: usize) -> Option<(usize, Reach)> {
         let (word, next) = (self.word(at), self.word(at + 1));
         match word {
@@ -139,7 +139,7 @@ impl Negations {
         }
     }
 
-    /// A word here that turns what it governs into its opposite, as "cancel" and "refuse to" do.
+    /// The length and reach of a word such as "cancel" and "refuse to", which reverses the meaning of what it governs.
     fn reversal_at(&self, at: usize) -> Option<(usize, Reach)> {
         let (word, next) = (self.word(at), self.word(at + 1));
         if rules::REVERSALS_WITH_TO.contains(&word) && next == "to" {
@@ -206,7 +206,7 @@ impl Negations {
         covered < at
     }
 
-    /// How many words a plain "not" takes here.
+    /// The number of words of a plain "not" at this word.
     fn not_at(&self, at: usize) -> usize {
         match self.negator_at(at) {
             Some((length, _)) if !matches!(self.word(at), "no" | "without" | "instead" | "rather") => length,
@@ -214,10 +214,10 @@ impl Negations {
         }
     }
 
-    /// "… is cancelled", "… has been called off", "… is not needed", "… no longer".
-    fn is_taken_back_after(&self, last: usize) -> bool {
-        const FURTHEST: usize = 10;
-        for at in last + 1..(last + FURTHEST).min(self.words.len()) {
+    /// Whether the phrase is retracted: "… is cancelled", "… has been called off", "… is not needed", "… no longer".
+    fn is_retracted_after(&self, last: usize) -> bool {
+        const MAX_DISTANCE: usize = 10;
+        for at in last + 1..(last + MAX_DISTANCE).min(self.words.len()) {
             let is_end = self.boundary(at) != Boundary::None
                 || self.starts_clause(at)
                 || ["that", "which", "who", "and", "or"].contains(&self.word(at));
@@ -231,7 +231,7 @@ impl Negations {
         false
     }
 
-    /// Whether the form of "be" here is followed by a retraction.
+    /// Whether a retraction follows the form of "be" at this word.
     fn is_retraction(&self, be: usize) -> bool {
         let (mut at, mut is_negated) = (be + 1, self.word(be).ends_with("nt"));
         if self.word(at) == "t" {

@@ -1,4 +1,4 @@
-//! The words that the rules of negation are about.
+//! The word lists and boundaries of the negation rules.
 
 use std::sync::LazyLock;
 
@@ -17,7 +17,7 @@ pub(super) enum Boundary {
 pub(super) enum Reach {
     /// To the end of its clause.
     Clause,
-    /// To a phrase with at most so many words in between.
+    /// To a phrase with at most this number of words in between.
     Words(usize),
 }
 
@@ -30,18 +30,18 @@ impl Reach {
     }
 }
 
-/// After these a point does not end a sentence.
+/// Words after which a point does not end a sentence.
 const ABBREVIATIONS: &[&str] = &[
     "dr", "mr", "mrs", "ms", "st", "ave", "rd", "jr", "sr", "vs", "approx", "appt", "ext", "tel", "dept", "prof",
     "rev", "etc", "dob", "mt",
 ];
 
-/// What stands between two words: `between` are the characters there.
+/// The boundary between two words. `between` are the characters between them.
 pub(super) fn boundary(before: &str, between: &[char], after: &str) -> Boundary {
     let text: String = between.iter().collect();
     let is_ellipsis = text.contains("..") || text.contains('…');
     let is_abbreviation = ABBREVIATIONS.contains(&before) || before.chars().count() == 1;
-    // A point within a word (`clinic.example`) is followed by no space.
+    // A point within a word (`clinic.example`) is not followed by a space.
     let has_full_stop = text.contains(". ") || text.contains(".\"") || text.contains(".)");
     if text.contains(['!', '?']) || (has_full_stop && !is_abbreviation && !is_ellipsis) {
         Boundary::Sentence
@@ -98,13 +98,13 @@ pub(super) const NEGATORS: &[&str] = &[
     "seldom",
 ];
 
-/// Before "'t".
+/// Words before "'t".
 pub(super) const CONTRACTED: &[&str] = &[
     "don", "doesn", "didn", "can", "couldn", "won", "wouldn", "shouldn", "isn", "aren", "wasn", "weren", "hasn",
     "haven", "hadn", "mustn", "needn", "ain", "mightn", "shan",
 ];
 
-/// With these "no" negates the whole clause; before other words only what follows it directly.
+/// Words with which "no" negates the whole clause. Before other words, it negates only the next words.
 pub(super) const NO_AT_ALL: &[&str] = &[
     "need",
     "reason",
@@ -130,7 +130,7 @@ pub(super) const NO_AT_ALL: &[&str] = &[
     "longer",
 ];
 
-/// Words that turn what they govern into its opposite.
+/// Words that reverse the meaning of what they govern.
 pub(super) const REVERSALS: &[&str] = &[
     "cancel",
     "cancels",
@@ -160,7 +160,7 @@ pub(super) const REVERSALS: &[&str] = &[
     "withdrawn",
 ];
 
-/// The same, with an infinitive.
+/// Words that reverse the meaning of a following infinitive.
 pub(super) const REVERSALS_WITH_TO: &[&str] = &[
     "refuse",
     "refuses",
@@ -209,23 +209,23 @@ pub(super) const CLAUSE_STARTERS: &[&str] = &[
     "kindly",
 ];
 
-/// Directly after a negator these start no clause: "do not please call".
+/// Words that do not start a clause directly after a negator: "do not please call".
 pub(super) const FILLERS: &[&str] = &["please", "so", "then", "yet", "simply", "kindly"];
 
-/// After "and" they start a statement of its own.
+/// Words that start a new statement after "and".
 pub(super) const SUBJECTS: &[&str] = &[
     "you", "we", "i", "they", "he", "she", "it", "please", "then", "the", "your", "our", "this", "that", "if", "when",
     "always", "instead", "my", "his", "her", "their",
 ];
 
-/// Verbs that instructions to patients and staff start with.
+/// Verbs at the start of instructions to patients and staff.
 pub(super) const ACTIONS: &[&str] = &[
     "call", "text", "email", "contact", "phone", "reply", "dial", "visit", "go", "come", "take", "return", "bring",
     "press", "seek", "see", "schedule", "tell", "ask", "keep", "continue", "use", "send", "get", "arrive", "report",
     "speak", "reach", "start", "book", "log", "ring", "write", "respond",
 ];
 
-/// "Never do the following: …".
+/// Words that announce a list: "Never do the following: …".
 pub(super) const ANNOUNCING: &[&str] = &["following", "this", "these", "things", "that"];
 
 pub(super) const CONDITIONS: &[&str] = &["if", "unless", "when", "whenever", "whether"];
@@ -246,7 +246,7 @@ pub(super) const BE: &[&str] = &[
     "has", "have",
 ];
 
-/// After a form of "be" and a negation; the second word may be anything if it is empty.
+/// Words after a form of "be" and a negation. If the second word is empty, any word may follow.
 pub(super) const DENIED: &[(&str, &str)] = &[
     ("required", ""),
     ("needed", ""),
@@ -267,7 +267,7 @@ pub(super) const DENIED: &[(&str, &str)] = &[
     ("a", "valid"),
 ];
 
-/// After a form of "be".
+/// Words after a form of "be".
 pub(super) const RETRACTED: &[(&str, &str)] = &[
     ("cancelled", ""),
     ("canceled", ""),
@@ -288,7 +288,7 @@ pub(super) const RETRACTED: &[(&str, &str)] = &[
     ("the", "wrong"),
 ];
 
-/// Each as its words.
+/// The words of each idiom.
 pub(super) fn idioms() -> &'static [Vec<&'static str>] {
     static IDIOMS: LazyLock<Vec<Vec<&'static str>>> = LazyLock::new(|| {
         let lines = include_str!("idioms.txt").lines().filter(|line| !line.starts_with('#'));

@@ -1,10 +1,10 @@
 use super::*;
-use crate::Said;
+use crate::SpokenText;
 use proptest::prelude::*;
 
 /// Found, and nowhere negated.
 fn is_affirmed(text: &str, phrase: &str) -> bool {
-    let (said, negations) = (Said::new(text), Negations::new(text));
+    let (said, negations) = (SpokenText::new(text), Negations::new(text));
     let (mut after, mut is_found) = (None, false);
     while let Some(hit) = said.find(phrase, after) {
         if !has_negation(phrase) && negations.is_negated(hit) {

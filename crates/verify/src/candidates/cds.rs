@@ -1,4 +1,4 @@
-//! Invocations of CDS services and feedback, of every hook, also those that nobody answered.
+//! Candidates of `cds-response`: invocations of all hooks, including unanswered ones, and feedback.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,17 @@ use serde_json::Value;
 
 use super::{Candidate, newest};
 use crate::checks::cds_response::{CdsResponse, is_answer};
-use crate::evidence::{Case, text};
+use crate::evidence::{EvaluationContext, text};
 
-pub(crate) fn of(check: &CdsResponse, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+pub(crate) fn of(check: &CdsResponse, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
     let hook = check.hook.as_ref().map(|hook| hook.ready()).transpose()?;
-    let events = case.events(SimulatorType::CdsHooks, &[EventType::CdsInvoke, EventType::CdsFeedback])?;
+    let events = context.events(SimulatorType::CdsHooks, &[EventType::CdsInvoke, EventType::CdsFeedback])?;
     let mut seen = BTreeSet::new();
     let mut candidates = Vec::new();
     for event in newest(events) {
         let payload = &event.payload;
         let is_feedback = event.r#type == EventType::CdsFeedback;
-        // An invocation has an event when it is fired and one when it is answered; the later one says what became of it.
+        // An invocation has one event when it is fired and one when it is answered. The later one has its final state.
         if let Some(invocation) = text(payload, "invocation_id").filter(|_| !is_feedback)
             && !seen.insert(invocation)
         {
@@ -33,7 +33,7 @@ pub(crate) fn of(check: &CdsResponse, case: &Case<'_>) -> Result<Vec<Candidate>,
         }
         if !is_answer(event) {
             let status = payload.get("status").cloned().unwrap_or(Value::Null);
-            candidate.fails("status", "answered", status, "the hook has no valid answer");
+            candidate.differs_because("status", "answered", status, "the hook has no valid answer");
         }
         candidates.push(candidate);
     }

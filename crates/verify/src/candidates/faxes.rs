@@ -1,21 +1,26 @@
-//! The faxes that the agent sent, also to other numbers, and those that were not delivered.
+//! Candidates of `fax-document`: all faxes that the agent sent, including those to other numbers and undelivered ones.
 
 use model::phone::same;
 use model::simulator::SimulatorType;
 use serde_json::Value;
 
 use super::{Candidate, MOST_EXAMINED};
-use crate::checks::fax_document::{FaxDocument, Pages};
+use crate::checks::fax_document::{EveryPage, FaxDocument};
 use crate::count::counted;
-use crate::evidence::{Case, FAXES, SENT_FAX, text};
+use crate::evidence::{EvaluationContext, FAXES, SENT_FAX, text};
 
-pub(crate) fn of(check: &FaxDocument, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
-    let mut faxes = case.rows(SimulatorType::Fax, FAXES)?;
+pub(crate) fn of(check: &FaxDocument, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
+    let mut faxes = context.rows(SimulatorType::Fax, FAXES)?;
     faxes.retain(|(_, fax)| text(fax, "direction") == Some("outbound"));
-    faxes.into_iter().rev().take(MOST_EXAMINED).map(|(name, fax)| candidate(check, name, &fax, case)).collect()
+    faxes.into_iter().rev().take(MOST_EXAMINED).map(|(name, fax)| candidate(check, name, &fax, context)).collect()
 }
 
-fn candidate(check: &FaxDocument, name: String, fax: &Value, case: &Case<'_>) -> Result<Candidate, String> {
+fn candidate(
+    check: &FaxDocument,
+    name: String,
+    fax: &Value,
+    context: &EvaluationContext<'_>,
+) -> Result<Candidate, String> {
     let member = |name: &str| fax.get(name).cloned().unwrap_or_default();
     let (to, pages) = (text(fax, "to_number"), fax.get("pages").and_then(Value::as_u64));
     let length = counted(pages.and_then(|pages| usize::try_from(pages).ok()).unwrap_or_default(), "page");
@@ -25,18 +30,18 @@ fn candidate(check: &FaxDocument, name: String, fax: &Value, case: &Case<'_>) ->
     {
         candidate.differs("to_number", number.dialled.as_str(), member("to_number"));
     }
-    if let Some(patient) = check.patient_id.as_deref().filter(|_| !check.is_filed_right(fax)) {
+    if let Some(patient) = check.patient_id.as_deref().filter(|_| !check.is_filed_correctly(fax)) {
         candidate.differs("patient_id", patient, member("patient_id"));
     }
     if !text(fax, "status").is_some_and(|status| SENT_FAX.contains(&status)) {
-        candidate.fails("status", "sent", member("status"), "the fax was not delivered");
+        candidate.differs_because("status", "sent", member("status"), "the fax was not delivered");
     }
     if let Some(count) = check.pages.filter(|count| !pages.is_some_and(|pages| count.allows(pages))) {
         candidate.differs("pages", count.json(), member("pages"));
     }
-    if let (Some(phrase), Pages::Foreign(pages)) = (&check.every_page, check.pages_of(fax, case)?) {
+    if let (Some(phrase), EveryPage::Foreign(pages)) = (&check.every_page, check.every_page_result(fax, context)?) {
         let reason = "pages have none of the phrases of `every_page`";
-        candidate.fails("every_page", phrase.json(), pages.into(), reason);
+        candidate.differs_because("every_page", phrase.json(), pages.into(), reason);
     }
     Ok(candidate)
 }

@@ -1,4 +1,4 @@
-//! The resources of the type: those that the agent wrote, then those that miss one search parameter.
+//! Candidates of `fhir-resource-state`: resources that the agent wrote, then those that miss one search parameter.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -11,9 +11,9 @@ use world::{Page, Records, Seq, TypeSearch};
 use super::{Candidate, MOST_EXAMINED, MOST_LISTED};
 use crate::baseline::Baselines;
 use crate::checks::fhir_resource_state::FhirResourceState;
-use crate::evidence::Case;
+use crate::evidence::EvaluationContext;
 use crate::fhir_rules::FhirRules;
-use crate::judge::{is_absence, shown};
+use crate::scoring::{is_absence, to_json};
 
 /// Search parameters that are left out one at a time.
 const MOST_DROPPED: usize = 8;
@@ -26,36 +26,36 @@ struct Parameter {
     query: Query,
 }
 
-pub(crate) fn of(check: &FhirResourceState, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+pub(crate) fn of(check: &FhirResourceState, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
     let resource_type = *check.resource_type.ready()?;
     let query = check.query(resource_type)?.0;
-    let rules = FhirRules::new(check, &query, resource_type, case)?;
+    let rules = FhirRules::new(check, &query, resource_type, context)?;
     let parameters = parameters(check, resource_type)?;
     let mut candidates = Vec::new();
-    for sandbox in case.sandboxes(SimulatorType::Fhir)? {
+    for sandbox in context.sandboxes(SimulatorType::Fhir)? {
         let records = &sandbox.records;
-        let near = Near { resource_type, query: &query, parameters: &parameters, records, case };
+        let near = Near { resource_type, query: &query, parameters: &parameters, records, context };
         let keys = near.keys()?;
         let met = near.met(&keys)?;
         for (key, is_given) in keys {
             let Some(record) = records.get(resource_type.as_str(), &key).live() else { continue };
-            case.budget.spend(record.text().len())?;
+            context.budget.spend(record.text().len())?;
             let resource = record.json();
             let mut candidate = Candidate::new(format!("{resource_type}/{key}"), "").given(is_given);
             let missed: Vec<&Parameter> =
                 parameters.iter().zip(&met).filter(|(_, met)| !met.contains(&key)).map(|(missed, _)| missed).collect();
-            case.budget.spend(record.text().len() * missed.len())?;
+            context.budget.spend(record.text().len() * missed.len())?;
             for parameter in &missed {
                 let actual = actual(&parameter.query, &resource);
                 candidate.differs(format!("search.{}", parameter.name), parameter.value.as_str(), actual);
             }
             if missed.is_empty()
                 && !is_absence(check.count)
-                && let Some(line) = rules.judge(records, &key, &resource)?.withdrawn
+                && let Some(violation) = rules.apply(records, &key, &resource)?.withdrawn
             {
-                let shown = line.json(None);
+                let entry = violation.json(None);
                 let reason = "the record's status takes it back, and the assertion does not ask for that status";
-                candidate.fails(line.path(), shown["expected"].clone(), shown["actual"].clone(), reason);
+                candidate.differs_because(violation.path(), entry["expected"].clone(), entry["actual"].clone(), reason);
             }
             candidates.push(candidate);
         }
@@ -67,38 +67,38 @@ fn parameters(check: &FhirResourceState, resource_type: ResourceType) -> Result<
     let pairs = check.search.iter().flat_map(|(name, values)| values.0.iter().map(move |value| (name, value)));
     let parsed = pairs.map(|(name, value)| {
         let pair = [(name.clone(), value.clone())];
-        let query = fhir::search::parse(resource_type, "", &pair).map_err(|fault| fault.reason)?;
+        let query = fhir::search::parse(resource_type, "", &pair).map_err(|error| error.reason)?;
         Ok(Parameter { name: name.clone(), value: value.clone(), query })
     });
     let parsed: Vec<Parameter> = parsed.collect::<Result<_, String>>()?;
     Ok(parsed.into_iter().filter(|parameter| !parameter.query.clauses.is_empty()).collect())
 }
 
-/// What a resource has where the parameter looks.
+/// The values of a resource that the parameter indexes.
 fn actual(query: &Query, resource: &Value) -> Value {
     let Some(Clause::Simple(Condition { parameter, .. }) | Clause::Chain { parameter, .. }) = query.clauses.first()
     else {
         return Value::Null;
     };
-    shown(select(parameter, resource).into_iter().map(|selected| selected.element.clone()).collect())
+    to_json(select(parameter, resource).into_iter().map(|selected| selected.element.clone()).collect())
 }
 
-/// The resources of one store that are near to what is searched for.
+/// Finds the resources of one store that nearly match the search.
 struct Near<'a> {
     resource_type: ResourceType,
     query: &'a Query,
     parameters: &'a [Parameter],
     records: &'a Records,
-    case: &'a Case<'a>,
+    context: &'a EvaluationContext<'a>,
 }
 
 impl Near<'_> {
-    /// Ids, each with whether the dataset or the scenario brought the resource.
+    /// Ids of resources, each with whether the resource comes from the dataset or the scenario.
     fn keys(&self) -> Result<Vec<(String, bool)>, String> {
         let collection = self.resource_type.as_str();
-        let baselines = Baselines::new(self.case)?;
+        let baselines = Baselines::new(self.context)?;
         let written = self.records.written(collection);
-        self.case.budget.spend(written.len())?;
+        self.context.budget.spend(written.len())?;
         let mut seen = BTreeSet::new();
         let own = written.iter().map(|revision| revision.key).filter(|key| {
             baselines.is_changed(self.records, collection, key) && self.records.get(collection, key).live().is_some()
@@ -113,7 +113,7 @@ impl Near<'_> {
         for left_out in 0..self.query.clauses.len().min(MOST_DROPPED) {
             let mut clauses = self.query.clauses.clone();
             clauses.remove(left_out);
-            // Without any clause, everything of the type is equally near.
+            // Without any clause, all resources of the type are equally near.
             let is_all = clauses.is_empty();
             let live = || self.records.live(collection, Seq::MAX).take(MOST_LISTED);
             add(if is_all { live().map(|record| record.key.to_owned()).collect() } else { self.search(clauses)? });
@@ -124,11 +124,11 @@ impl Near<'_> {
     fn search(&self, clauses: Vec<Clause>) -> Result<Vec<String>, String> {
         let query = Query { clauses, ..Query::default() };
         let found = self.records.search(self.resource_type, &query, Seq::MAX, FIRST);
-        self.case.budget.spend(found.total)?;
+        self.context.budget.spend(found.total)?;
         Ok(found.matches.iter().map(|hit| hit.record.key.to_owned()).collect())
     }
 
-    /// For each parameter the ids, among these, that it finds.
+    /// For each parameter, the ids among `keys` that match it.
     fn met(&self, keys: &[(String, bool)]) -> Result<Vec<BTreeSet<String>>, String> {
         let among: HashSet<String> = keys.iter().map(|(key, _)| key.clone()).collect();
         let page = Page { offset: 0, count: among.len() };
@@ -136,7 +136,7 @@ impl Near<'_> {
         for parameter in self.parameters {
             let among = Some(among.clone());
             let search = TypeSearch { resource_type: self.resource_type, query: &parameter.query, among };
-            self.case.budget.spend(page.count)?;
+            self.context.budget.spend(page.count)?;
             let found = self.records.search_types(&[search], Seq::MAX, page, 0);
             met.push(found.matches.iter().map(|hit| hit.record.key.to_owned()).collect());
         }

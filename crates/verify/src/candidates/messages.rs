@@ -1,4 +1,5 @@
-//! Text messages and e-mails, also on other channels, to other recipients, and those that were not delivered.
+//! Candidates of `message-transcript`: all messages, including those on other channels, to other recipients, and undelivered
+//! ones.
 
 use model::channel::Channel;
 use model::event::{Event, EventType};
@@ -6,20 +7,22 @@ use model::simulator::SimulatorType;
 use serde_json::Value;
 
 use super::{Candidate, newest};
-use crate::checks::message_transcript::{Direction, MessageFilter, MessageTranscript, is_said};
-use crate::evidence::{Case, is_of_scenario, text};
+use crate::checks::message_transcript::{Direction, MessageFilter, MessageTranscript, is_delivered};
+use crate::evidence::{EvaluationContext, is_of_scenario, text};
 
-pub(crate) fn of(check: &MessageTranscript, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+pub(crate) fn of(check: &MessageTranscript, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
     let types = [EventType::MessageInbound, EventType::MessageOutbound];
-    let filter = MessageFilter::new(check, case)?;
-    newest(case.events(SimulatorType::Message, &types)?).map(|event| candidate(check, &filter, event, case)).collect()
+    let filter = MessageFilter::new(check, context)?;
+    newest(context.events(SimulatorType::Message, &types)?)
+        .map(|event| candidate(check, &filter, event, context))
+        .collect()
 }
 
 fn candidate(
     check: &MessageTranscript,
     filter: &MessageFilter<'_>,
     event: &Event,
-    case: &Case<'_>,
+    context: &EvaluationContext<'_>,
 ) -> Result<Candidate, String> {
     let payload = &event.payload;
     let member = |name: &str| payload.get(name).cloned().unwrap_or_default();
@@ -42,7 +45,7 @@ fn candidate(
     if let Some(patient) = check.patient_id.as_deref().filter(|_| !filter.is_patients(event)) {
         let is_named = text(payload, "patient_id") == Some(patient);
         match is_named {
-            true => candidate.fails(
+            true => candidate.differs_because(
                 "patient_id",
                 patient,
                 member(preposition),
@@ -52,13 +55,13 @@ fn candidate(
         }
     }
     if let Some(wanted) = &check.to
-        && !filter.is_addressed(event, case)?
+        && !filter.is_addressed(event, context)?
     {
         candidate.differs("to", wanted.to_string(), member(preposition));
     }
-    if !is_said(payload) {
+    if !is_delivered(payload) {
         let status: Value = member("status");
-        candidate.fails("status", "delivered", status, "the message was not delivered");
+        candidate.differs_because("status", "delivered", status, "the message was not delivered");
     }
     Ok(candidate)
 }

@@ -1,4 +1,4 @@
-//! The portal's rows with other values, and the agent's rows of other kinds.
+//! Candidates of `portal-state-match`: rows with other values, and the agent's rows of other kinds.
 
 use model::simulator::SimulatorType;
 use serde_json::Value;
@@ -7,24 +7,24 @@ use sims::payer::rows::{DOCUMENTS, DRAFTS, REQUESTS};
 use super::{Candidate, MOST_EXAMINED};
 use crate::baseline::Baselines;
 use crate::checks::portal_state_match::{PortalStateMatch, RowCorrelation};
-use crate::evidence::{Case, text};
-use crate::judge::shown;
+use crate::evidence::{EvaluationContext, text};
+use crate::scoring::to_json;
 
-/// Kinds of rows that an agent writes. Other collections hold what the portal does not show.
+/// Kinds of rows that an agent writes. Other collections are internal to the portal.
 const WRITTEN: [&str; 3] = [REQUESTS, DRAFTS, DOCUMENTS];
 
-pub(crate) fn of(check: &PortalStateMatch, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+pub(crate) fn of(check: &PortalStateMatch, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
     let resource = check.correlate_by.resource.as_str();
-    let baselines = Baselines::new(case)?;
+    let baselines = Baselines::new(context)?;
     let mut candidates = Vec::new();
-    for sandbox in case.sandboxes(SimulatorType::Payer)? {
+    for sandbox in context.sandboxes(SimulatorType::Payer)? {
         for kind in [resource].into_iter().chain(WRITTEN.into_iter().filter(|kind| *kind != resource)) {
             let rows = sandbox.records.live(kind, world::Seq::MAX);
             let is_changed = |key: &str| baselines.is_changed(&sandbox.records, kind, key);
             let rows = rows.map(|row| (is_changed(row.key), row)).filter(|(is_own, _)| *is_own || kind == resource);
             for (is_own, row) in rows.take(MOST_EXAMINED) {
-                case.budget.spend(row.text().len())?;
-                candidates.push(candidate(check, kind, row.key, &row.json(), case)?.given(!is_own));
+                context.budget.spend(row.text().len())?;
+                candidates.push(candidate(check, kind, row.key, &row.json(), context)?.given(!is_own));
             }
         }
     }
@@ -36,7 +36,7 @@ fn candidate(
     kind: &str,
     key: &str,
     row: &Value,
-    case: &Case<'_>,
+    context: &EvaluationContext<'_>,
 ) -> Result<Candidate, String> {
     let RowCorrelation { resource, key: path, value } = &check.correlate_by;
     let status = text(row, "status").map_or_else(String::new, |status| format!(" with status {status}"));
@@ -44,15 +44,22 @@ fn candidate(
     if kind != resource {
         candidate.differs("correlate_by.resource", resource.as_str(), kind.into());
     }
-    let found = path.ready()?.find(row, &case.budget)?;
-    if !check.correlate_by.is_meant(&found) {
-        let actual = shown(found.into_iter().cloned().collect());
+    let found = path.ready()?.find(row, &context.budget)?;
+    if !check.correlate_by.matches(&found) {
+        let actual = to_json(found.into_iter().cloned().collect());
         match value {
             Some(value) => candidate.differs("correlate_by.value", value.clone(), actual),
-            None => candidate.fails("correlate_by.key", path.to_string(), actual, "the row has no such value"),
+            None => {
+                candidate.differs_because("correlate_by.key", path.to_string(), actual, "the row has no such value")
+            }
         }
-    } else if check.withdrawn(row, case)?.is_some() {
-        candidate.fails("status", "a status that is in force", "withdrawn".into(), "the request was withdrawn");
+    } else if check.withdrawn(row, context)?.is_some() {
+        candidate.differs_because(
+            "status",
+            "a status that is in force",
+            "withdrawn".into(),
+            "the request was withdrawn",
+        );
     }
     Ok(candidate)
 }

@@ -5,7 +5,7 @@ use model::simulator::SimulatorType;
 use serde_json::{Value, json};
 
 use crate::budget::Budget;
-use crate::evidence::{Case, Outcome};
+use crate::evidence::{EvaluationContext, Outcome};
 use crate::testing::Playground;
 use crate::{Parsed, parse};
 
@@ -171,12 +171,12 @@ fn cases() -> Vec<(Value, &'static str, Value, Value, &'static str)> {
 #[test]
 fn every_check_lists_what_it_expected_and_what_was_there() {
     let playground = playground();
-    for (assertion, list, lines, nearest, said) in cases() {
+    for (assertion, list, lines, nearest, expected_text) in cases() {
         let outcome = playground.evaluate(&assertion);
         assert_eq!(outcome.score, model::score::Score::zero(), "{assertion}: {outcome:?}");
         assert_eq!(outcome.evidence[list], lines, "{assertion}");
         assert_eq!(outcome.evidence["candidates"][0], nearest, "{assertion}: {}", outcome.evidence);
-        assert!(outcome.details.contains(said), "{assertion}: {}", outcome.details);
+        assert!(outcome.details.contains(expected_text), "{assertion}: {}", outcome.details);
         assert_eq!(outcome.evidence.get("count"), None, "{assertion}");
         let mut counted = assertion.clone();
         if counted["assert"] != "voice-transcript" {
@@ -321,8 +321,8 @@ fn phrases_of_a_field_say_what_broke_them() {
 
 #[test]
 fn turns_name_their_call_where_there_are_several() {
-    let turn = |playground: Playground, call: &str, said: &str| {
-        let payload = json!({"call_id": call, "index": 0, "speaker": "agent", "text": said});
+    let turn = |playground: Playground, call: &str, expected_text: &str| {
+        let payload = json!({"call_id": call, "index": 0, "speaker": "agent", "text": expected_text});
         playground.event(SimulatorType::Voice, EventType::VoiceTurn, payload)
     };
     let one = turn(Playground::new(&[]), "c1", "hello");
@@ -348,13 +348,14 @@ fn a_spent_budget_leaves_candidates_out_and_the_score_as_it_is() {
     let Ok(Parsed::Known(check)) = parse(&assertion) else { panic!("a known assertion") };
     let playground = playground();
     let evaluate = |steps: u64| -> Outcome {
-        let case = Case { budget: Budget::of(steps), ..Case::new(playground.evidence()) };
-        check.evaluate(&case).unwrap()
+        let context = EvaluationContext { budget: Budget::of(steps), ..EvaluationContext::new(playground.evidence()) };
+        check.evaluate(&context).unwrap()
     };
     let outcomes: Vec<Outcome> = (0..600).map(evaluate).collect();
     assert!(outcomes.iter().all(|outcome| outcome.score == model::score::Score::zero()));
     assert!(outcomes.iter().all(|outcome| outcome.evidence["field_results"][0]["passed"] == false));
-    let begins = |said: &str| outcomes.iter().filter(|outcome| outcome.details.starts_with(said)).count();
+    let begins =
+        |expected_text: &str| outcomes.iter().filter(|outcome| outcome.details.starts_with(expected_text)).count();
     let with = outcomes.iter().filter(|outcome| outcome.evidence.get("candidates").is_some()).count();
     assert!(begins("the evaluation exceeds its budget") > 0 && with > 0 && begins("no message found") > with);
 }

@@ -1,4 +1,4 @@
-//! The calls of the phone line, also with other numbers.
+//! Candidates of `voice-transcript`: all calls of the phone line, including those with other numbers.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use serde_json::Value;
 use super::{Candidate, MOST_EXAMINED};
 use crate::checks::voice_transcript::{Speaker, VoiceTranscript};
 use crate::count::counted;
-use crate::evidence::{Case, text};
+use crate::evidence::{EvaluationContext, text};
 
-/// What the events say about one call.
+/// One call, collected from its events.
 struct Call<'e> {
     id: &'e str,
     to: Option<&'e str>,
@@ -21,11 +21,11 @@ struct Call<'e> {
     turns: usize,
 }
 
-pub(crate) fn of(check: &VoiceTranscript, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+pub(crate) fn of(check: &VoiceTranscript, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
     let mut calls: Vec<Call<'_>> = Vec::new();
-    for event in case.events(SimulatorType::Voice, &[EventType::VoiceTurn])? {
+    for event in context.events(SimulatorType::Voice, &[EventType::VoiceTurn])? {
         let Some(id) = text(&event.payload, "call_id") else { continue };
-        case.budget.spend(1 + calls.len())?;
+        context.budget.spend(1 + calls.len())?;
         let at = calls.iter().position(|call| call.id == id).unwrap_or(calls.len());
         if at == calls.len() {
             calls.push(Call { id, to: None, from: None, speakers: BTreeSet::new(), turns: 0 });
@@ -62,7 +62,7 @@ fn candidate(check: &VoiceTranscript, call: &Call<'_>) -> Result<Candidate, Stri
     let is_silent = wanted.map_or(call.speakers.is_empty(), |wanted| !call.speakers.contains(wanted));
     if is_silent {
         let speakers: Vec<&str> = call.speakers.iter().copied().take(MOST_EXAMINED).collect();
-        candidate.fails("speaker", wanted.unwrap_or("any"), speakers.into(), "said nothing in this call");
+        candidate.differs_because("speaker", wanted.unwrap_or("any"), speakers.into(), "said nothing in this call");
     }
     Ok(candidate)
 }

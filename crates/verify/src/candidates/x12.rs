@@ -1,4 +1,4 @@
-//! The X12 transactions that were sent and received, also of other kinds, with what they were answered.
+//! Candidates of `x12-response`: all transactions that were sent and received, with their responses.
 
 use model::event::{Event, EventType};
 use model::simulator::SimulatorType;
@@ -9,24 +9,29 @@ use x12::{Body, Limits};
 use super::{Candidate, MOST_EXAMINED, newest};
 use crate::checks::x12_response::{SEGMENT_COST, Transaction, X12Response};
 use crate::compare::nfc;
-use crate::evidence::{Case, x12_text};
-use crate::judge::shown;
-use crate::x12_refusals::{Fate, Refusals};
+use crate::evidence::{EvaluationContext, x12_text};
+use crate::scoring::to_json;
+use crate::x12_refusals::{TransactionStatus, X12Refusals};
 
-pub(crate) fn of(check: &X12Response, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
-    let types = match check.transaction.is_told_by() {
+pub(crate) fn of(check: &X12Response, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
+    let types = match check.transaction.event_type() {
         EventType::X12Request => &[EventType::X12Request][..],
         _ => &[EventType::X12Request, EventType::X12Response],
     };
     let mut candidates = Vec::new();
-    for event in newest(case.events(SimulatorType::Clearinghouse, types)?) {
+    for event in newest(context.events(SimulatorType::Clearinghouse, types)?) {
         let Some(text) = x12_text(&event.payload) else { continue };
-        case.budget.spend(text.len())?;
+        context.budget.spend(text.len())?;
         match x12::parse(text, &Limits::default()) {
-            Ok(body) => add(check, event, &body, case, &mut candidates)?,
+            Ok(body) => add(check, event, &body, context, &mut candidates)?,
             Err(_) => {
                 let mut candidate = Candidate::new(event.id.to_string(), "an interchange that cannot be read");
-                candidate.fails("transaction", check.transaction.name(), Value::Null, "cannot be read as X12");
+                candidate.differs_because(
+                    "transaction",
+                    check.transaction.name(),
+                    Value::Null,
+                    "cannot be read as X12",
+                );
                 candidates.push(candidate);
             }
         }
@@ -42,13 +47,13 @@ fn add(
     check: &X12Response,
     event: &Event,
     body: &Body<'_>,
-    case: &Case<'_>,
+    context: &EvaluationContext<'_>,
     candidates: &mut Vec<Candidate>,
 ) -> Result<(), String> {
     let name = event.id.to_string();
     let is_request = event.r#type == EventType::X12Request;
-    let refusals = if is_request { Refusals::of(event, body, case)? } else { Refusals::default() };
-    let answers = if is_request { answers(event, case)? } else { String::new() };
+    let refusals = if is_request { X12Refusals::of(event, body, context)? } else { X12Refusals::default() };
+    let responses = if is_request { describe_responses(event, context)? } else { String::new() };
     for interchange in body.interchanges() {
         let view = View::of_interchange(interchange);
         let codes = values(&view, "TA1", 4);
@@ -64,15 +69,15 @@ fn add(
             if candidates.len() >= MOST_EXAMINED {
                 return Ok(());
             }
-            case.budget.spend(view.len() * SEGMENT_COST * (4 + check.correlate_by.len()))?;
-            let mut candidate = Candidate::new(name.as_str(), format!("{}{answers}", described(set, &view)));
-            correlate(check, &view, set, check.transaction.is_meant(set, version), &mut candidate);
-            if refusals.fate(&transaction) != Fate::Taken {
-                candidate.fails(
+            context.budget.spend(view.len() * SEGMENT_COST * (4 + check.correlate_by.len()))?;
+            let mut candidate = Candidate::new(name.as_str(), format!("{}{responses}", describe(set, &view)));
+            correlate(check, &view, set, check.transaction.includes(set, version), &mut candidate);
+            if refusals.status_of(&transaction) != TransactionStatus::Accepted {
+                candidate.differs_because(
                     "transaction",
                     set,
                     set.into(),
-                    "the transaction was refused, or cannot be told from one that was",
+                    "the transaction was refused, or has the same control numbers as one that was",
                 );
             }
             candidates.push(candidate);
@@ -81,21 +86,21 @@ fn add(
     Ok(())
 }
 
-fn correlate(check: &X12Response, view: &View<'_, '_>, set: &str, is_meant: bool, candidate: &mut Candidate) {
-    if !is_meant {
+fn correlate(check: &X12Response, view: &View<'_, '_>, set: &str, is_included: bool, candidate: &mut Candidate) {
+    if !is_included {
         candidate.differs("transaction", check.transaction.name(), set.into());
     }
     for (key, wanted) in &check.correlate_by {
         let found = key.0.find(view);
         if !found.iter().any(|found| nfc(found) == nfc(wanted)) {
-            let actual = shown(found.into_iter().map(Value::from).collect());
+            let actual = to_json(found.into_iter().map(Value::from).collect());
             candidate.differs(format!("correlate_by.{}", key.0), wanted.as_str(), actual);
         }
     }
 }
 
-/// The transaction set, whom it is about, and how it was rejected.
-fn described(set: &str, view: &View<'_, '_>) -> String {
+/// Describes a transaction: its set, its subject, and its rejection codes.
+fn describe(set: &str, view: &View<'_, '_>) -> String {
     let subscriber = Query {
         within: None,
         segment: "NM1",
@@ -111,32 +116,32 @@ fn described(set: &str, view: &View<'_, '_>) -> String {
     format!("{set}{about}{}{}", codes("AAA", 3, "with AAA"), codes("AK9", 1, "with AK9"))
 }
 
-/// A few values of an element.
+/// The first values of an element.
 fn values(view: &View<'_, '_>, segment: &str, element: usize) -> Vec<String> {
     const MOST_CODES: usize = 3;
     let query = Query { within: None, segment, selector: None, position: Some(Position::element(element)) };
     view.values(&query).into_iter().take(MOST_CODES).map(std::borrow::Cow::into_owned).collect()
 }
 
-/// What a question was answered. Answers are in the log after their question and before the next one.
-fn answers(question: &Event, case: &Case<'_>) -> Result<String, String> {
-    case.budget.spend(case.evidence.events.len())?;
-    let after = case.evidence.events.iter().skip_while(|event| event.id != question.id).skip(1);
-    let after = after.filter(|event| event.sandbox_id == question.sandbox_id);
-    let mut answers = Vec::new();
+/// Describes the responses to a request. They are in the log after the request and before the next one.
+fn describe_responses(request: &Event, context: &EvaluationContext<'_>) -> Result<String, String> {
+    context.budget.spend(context.evidence.events.len())?;
+    let after = context.evidence.events.iter().skip_while(|event| event.id != request.id).skip(1);
+    let after = after.filter(|event| event.sandbox_id == request.sandbox_id);
+    let mut responses = Vec::new();
     for event in after.take_while(|event| event.r#type != EventType::X12Request) {
         let Some(text) = x12_text(&event.payload).filter(|_| event.r#type == EventType::X12Response) else { continue };
-        case.budget.spend(SEGMENT_COST * text.len())?;
+        context.budget.spend(SEGMENT_COST * text.len())?;
         let Ok(body) = x12::parse(text, &Limits::default()) else { continue };
         let interchanges = body.interchanges().iter().map(View::of_interchange);
         let refusals = interchanges.map(|view| values(&view, "TA1", 4)).filter(|codes| !codes.is_empty());
-        answers.extend(refusals.map(|codes| format!("TA1 with {}", codes.join(", "))));
-        answers.extend(body.transactions().map(|one| described(one.set(), &View::of_transaction(&one))));
+        responses.extend(refusals.map(|codes| format!("TA1 with {}", codes.join(", "))));
+        responses.extend(body.transactions().map(|one| describe(one.set(), &View::of_transaction(&one))));
     }
-    answers.truncate(3);
-    Ok(if answers.is_empty() {
+    responses.truncate(3);
+    Ok(if responses.is_empty() {
         " was sent".to_owned()
     } else {
-        format!(" was sent and answered {}", answers.join("; "))
+        format!(" was sent and answered {}", responses.join("; "))
     })
 }

@@ -1,6 +1,6 @@
-//! Passes when a CDS service answered the hook with cards, or feedback was given, whose fields match.
+//! Passes if a CDS service answered the hook with cards, or feedback was given, and the fields match.
 //!
-//! Reads the hook invocations with their cards and feedback (CDS Hooks 2.0); without `hook`, those of every hook.
+//! Reads hook invocations with their cards, and feedback (CDS Hooks 2.0). Without `hook`, it reads those of every hook.
 //! The example: [`EXAMPLE`]. Evidence: `fieldResults[{path,expected,actual,passed}]`.
 
 use model::FieldErrors;
@@ -11,17 +11,17 @@ use serde_json::Value;
 
 use crate::authored::{Authored, Notation};
 use crate::candidates::{self, Candidate, unmet_fields};
-use crate::checks::{Check, CheckInfo, Reads};
+use crate::checks::{Check, CheckInfo, ReadSimulators};
 use crate::closed_world::{OnlyJson, check_ignore};
 use crate::compare::Typing;
 use crate::count::Count;
-use crate::evidence::{Case, Evaluated, text};
+use crate::evidence::{EvaluationContext, EvaluationResult, text};
 use crate::field::{FieldAssertion, check_fields};
-use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
-use crate::manual::{self, Member};
+use crate::manual::{self, Parameter};
 use crate::matching::Match;
 use crate::path::json::JsonPath;
 use crate::quantifier::Quantifier;
+use crate::scoring::{CandidateResult, FieldResult, evaluate_fields, is_absence, score_candidates};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "cds-response",
@@ -42,15 +42,15 @@ pub struct CdsResponse {
     pub fields: Vec<FieldAssertion<JsonPath>>,
     #[serde(default)]
     pub count: Option<Count>,
-    /// Whether the answer must have no cards, suggestions, links and actions beyond what the assertion looks at.
+    /// Whether the response must have no cards, suggestions, links and actions other than the asserted ones.
     #[serde(default)]
     pub only: bool,
-    /// Members that `only` does not look at.
+    /// Members that `only` ignores.
     #[serde(default)]
     pub ignore: Vec<Authored<JsonPath>>,
 }
 
-/// The name of a hook; anyone may define more than the standard does.
+/// The name of a hook. Names outside of the standard are allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook(pub String);
 
@@ -69,18 +69,18 @@ impl Notation for Hook {
 impl Check for CdsResponse {
     const INFO: CheckInfo = CheckInfo {
         name: "cds-response",
-        summary: "A CDS service answered the hook with cards, or feedback was given, whose fields match.",
+        summary: "A CDS service answered the hook with cards, or feedback was given, and the fields match.",
         example: EXAMPLE,
-        reads: Reads::Type(SimulatorType::CdsHooks),
+        reads: ReadSimulators::Type(SimulatorType::CdsHooks),
         is_limit: false,
-        members: &[
-            Member::optional("hook", "the hook's name; every hook without it"),
-            Member::new("fields", "[]", "[fields](#fields-and-operators) with JSON paths"),
+        parameters: &[
+            Parameter::optional("hook", "the name of the hook; without it, every hook"),
+            Parameter::with_default("fields", "[]", "[fields](#fields-and-operators) with JSON paths"),
             manual::COUNT,
             manual::ONLY,
             manual::IGNORE,
         ],
-        description: "Reads [answers](cds-hooks.md) (`{hook, service_id, answered_by, fired_by, context, cards, systemActions}`) and feedback (`{hook, service_id, card, outcome, acceptedSuggestions, overrideReason, applied}`); a hook that waits, failed, or got an answer that was refused is none. It takes no `match`.",
+        description: "Reads [answers](cds-hooks.md) (`{hook, service_id, answered_by, fired_by, context, cards, systemActions}`) and feedback (`{hook, service_id, card, outcome, acceptedSuggestions, overrideReason, applied}`); an invocation that is pending, failed, or got a response that was refused does not count. There is no `match`.",
         evidence: "`fieldResults`; [`count`, `candidates[]`](#evidence)",
     };
 
@@ -93,55 +93,56 @@ impl Check for CdsResponse {
         is_absence(self.count)
     }
 
-    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+    fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult {
         let hook = self.hook.as_ref().map(|hook| hook.ready()).transpose()?;
-        let events = case.events(SimulatorType::CdsHooks, &[EventType::CdsInvoke, EventType::CdsFeedback])?;
-        let is_meant = |event: &&&Event| {
+        let events = context.events(SimulatorType::CdsHooks, &[EventType::CdsInvoke, EventType::CdsFeedback])?;
+        let is_wanted = |event: &&&Event| {
             is_answer(event) && hook.is_none_or(|hook| text(&event.payload, "hook") == Some(hook.0.as_str()))
         };
-        let meant = events.iter().filter(is_meant);
-        let sheets = meant.map(|event| {
-            let find = |path: &JsonPath| Ok(path.find(&event.payload, &case.budget)?.into_iter().cloned().collect());
-            let fields = hold_fields(&self.fields, Typing::Typed, &case.budget, find);
-            let violations = self.extras(event, case)?;
-            Ok(Sheet { name: event.id.to_string(), fields, violations, ..Sheet::default() })
+        let wanted = events.iter().filter(is_wanted);
+        let candidate_results = wanted.map(|event| {
+            let find = |path: &JsonPath| Ok(path.find(&event.payload, &context.budget)?.into_iter().cloned().collect());
+            let fields = evaluate_fields(&self.fields, Typing::Typed, &context.budget, find);
+            let violations = self.extras(event, context)?;
+            Ok(CandidateResult { name: event.id.to_string(), fields, violations, ..CandidateResult::default() })
         });
-        let sheets = sheets.collect::<Result<Vec<Sheet>, String>>()?;
-        let judgement = judge("answer", sheets.len(), sheets, Match::Any, self.count);
-        let results = judgement.field_results();
-        judgement.outcome(self, case, [("fieldResults", results)])
+        let candidate_results = candidate_results.collect::<Result<Vec<CandidateResult>, String>>()?;
+        let scored = score_candidates("answer", candidate_results.len(), candidate_results, Match::Any, self.count);
+        let results = scored.field_results();
+        scored.outcome(self, context, [("fieldResults", results)])
     }
 
     fn unmet(&self) -> Vec<(&'static str, Value)> {
         vec![("fieldResults", unmet_fields(&self.fields, self.count))]
     }
 
-    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
-        candidates::cds::of(self, case)
+    fn candidates(&self, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::cds::of(self, context)
     }
 }
 
-/// What the agent says in an answer and in feedback; the rest tells who was asked and when.
-const ANSWERED: [&str; 6] = ["cards", "systemActions", "outcome", "acceptedSuggestions", "overrideReason", "extension"];
+/// The members that an agent writes in a response and in feedback. The others are about the invocation.
+const RESPONSE_MEMBERS: [&str; 6] =
+    ["cards", "systemActions", "outcome", "acceptedSuggestions", "overrideReason", "extension"];
 
 impl CdsResponse {
-    /// What the answer has beyond what is asserted.
-    fn extras(&self, event: &Event, case: &Case<'_>) -> Result<Vec<FieldResult>, String> {
+    /// The values of the response that are not asserted.
+    fn extras(&self, event: &Event, context: &EvaluationContext<'_>) -> Result<Vec<FieldResult>, String> {
         if !self.only || is_absence(self.count) {
             return Ok(Vec::new());
         }
         let only =
             OnlyJson { fields: &self.fields, ignore: &self.ignore, quantifier: Quantifier::All, typing: Typing::Typed };
         let allows = |object: &Value, key: &str, _: &Value| {
-            // Every card has a source and may have a name of its own.
+            // Every card has a source and may have an id.
             let is_in_card = matches!(key, "uuid" | "source") && !std::ptr::eq(object, &event.payload);
-            is_in_card || (std::ptr::eq(object, &event.payload) && !ANSWERED.contains(&key))
+            is_in_card || (std::ptr::eq(object, &event.payload) && !RESPONSE_MEMBERS.contains(&key))
         };
-        only.violations(&event.payload, None, &allows, &case.budget)
+        only.violations(&event.payload, None, &allows, &context.budget)
     }
 }
 
-/// A hook that waits for its answer, got none, or got one that was refused has no cards.
+/// Whether an event is feedback, or an invocation with a valid response. Other invocations have no cards.
 pub(crate) fn is_answer(event: &Event) -> bool {
     match event.r#type {
         EventType::CdsInvoke => event.payload.get("cards").is_some_and(Value::is_array),
@@ -156,19 +157,19 @@ mod tests {
     use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
-    fn check(specification: Value, faults: &[(&str, &str)]) {
-        crate::testing::check("cds-response", specification, faults);
+    fn check(specification: Value, expected_errors: &[(&str, &str)]) {
+        crate::testing::check("cds-response", specification, expected_errors);
     }
 
     #[test]
-    fn sound_specifications() {
+    fn valid_specifications() {
         check(json!({}), &[]);
         check(json!({"hook": "com.example.discharge", "count": {"max": 0}}), &[]);
         check(json!({"hook": "{{task.hook}}", "fields": [{"path": "cards", "expected": null}]}), &[]);
     }
 
     #[test]
-    fn faulty_specifications() {
+    fn invalid_specifications() {
         check(json!({"hook": "patient view"}), &[("hook", "name of a hook")]);
         check(json!({"hook": ""}), &[("hook", "empty")]);
         check(json!({"hook": "order-sign", "match": "all"}), &[("match", "not a known field")]);
@@ -221,8 +222,8 @@ mod tests {
             says(&odd, &assertion(json!({"fields": [{"path": "cards", "expected": null}]})), "0/1", "no answer");
         }
         let feedback = json!({"hook": "order-sign", "card": "a", "outcome": "overridden"});
-        let told = Playground::new(&[]).event(SimulatorType::CdsHooks, EventType::CdsFeedback, feedback);
+        let playground = Playground::new(&[]).event(SimulatorType::CdsHooks, EventType::CdsFeedback, feedback);
         let field = json!([{"path": "outcome", "expected": "overridden"}]);
-        says(&told, &assertion(json!({"hook": "order-sign", "fields": field})), "1/1", "");
+        says(&playground, &assertion(json!({"hook": "order-sign", "fields": field})), "1/1", "");
     }
 }

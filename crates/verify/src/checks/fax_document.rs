@@ -1,7 +1,7 @@
-//! Passes when the agent sent a fax whose text has the phrases.
+//! Passes if the agent sent a fax whose text contains the phrases.
 //!
-//! Reads the sent faxes: the visible text of the document, or what OCR read when it was sent. `pages` is a number or a
-//! range, as `count` is. `every_page` is a phrase or a list of alternatives, one of which must be on each page.
+//! Reads the visible text of the sent faxes, or the text that OCR read when they were sent. `pages` is a number or a range, as
+//! `count` is. `every_page` is a phrase or a list of alternatives, one of which must be on each page.
 //! The example: [`EXAMPLE`]. Evidence: `phraseResults[{phrase,found}]`, `matched[]`.
 
 use std::collections::BTreeSet;
@@ -17,28 +17,28 @@ use crate::authored::Authored;
 use crate::bounds::MOST_LISTED;
 use crate::candidates::{self, Candidate, unmet_phrases};
 use crate::checks::sftp_file_present::given_file;
-use crate::checks::{Check, CheckInfo, Reads};
-use crate::content::{Wanted, fax_file, want};
+use crate::checks::{Check, CheckInfo, ReadSimulators};
+use crate::content::{WantedFiles, add_wanted_file, fax_file};
 use crate::count::Count;
 use crate::document;
-use crate::evidence::{Case, Evaluated, FAXES, SENT_FAX, text};
-use crate::judge::{FieldResult, Sheet, is_absence, judge, names};
-use crate::manual::{self, Member};
+use crate::evidence::{EvaluationContext, EvaluationResult, FAXES, SENT_FAX, text};
+use crate::manual::{self, Parameter};
 use crate::matching::Match;
 use crate::pdf;
 use crate::phrase::{
     Negation, Phrase, PhraseResult, PhraseRules, Transcript, check_numbers, check_phrases, check_words_of, unknown,
     unknown_rules,
 };
+use crate::scoring::{CandidateResult, FieldResult, is_absence, names, score_candidates};
 use crate::wording::{self, Wording};
 
-/// Why what was not found is unknown.
+/// The reason for unknown results.
 const UNREAD_PAGES: &str = "some pages of the fax could not be read";
-/// Between the pages of a text.
+/// The separator of pages in a text.
 const PAGE_END: char = '\u{c}';
-/// What the agent writes about a fax beside its document.
-const BESIDE: [&str; 2] = ["subject", "document_type"];
-/// A fax has no more.
+/// Members of a fax with text of the agent, in addition to the document.
+const TEXT_MEMBERS: [&str; 2] = ["subject", "document_type"];
+/// The maximum number of pages of a fax.
 const MOST_PAGES: u64 = 200;
 
 pub const EXAMPLE: &str = r#"{
@@ -68,19 +68,19 @@ pub struct FaxDocument {
     /// The phone numbers that may occur.
     #[serde(default)]
     pub numbers: Option<Vec<Authored<PhoneNumber>>>,
-    /// The words that may occur besides those of `contains`.
+    /// The words that may occur in addition to those of `contains`.
     #[serde(default)]
     pub words: Option<Vec<String>>,
-    /// What the fax must say, and nothing else.
+    /// The exact wording of the fax.
     #[serde(default)]
     pub text: Option<Wording>,
-    /// The subject lines and kinds of documents that the agent may write beside the document.
+    /// The allowed values of `subject` and `document_type`.
     #[serde(default)]
     pub subject: Option<Vec<Phrase>>,
     /// Whether the document must show nothing but text.
     #[serde(default)]
     pub text_only: bool,
-    /// The path of a file that the fax must show the same as.
+    /// The path of a file that the fax must look the same as.
     #[serde(default)]
     pub same_as: Option<String>,
     #[serde(default)]
@@ -94,13 +94,13 @@ pub struct FaxDocument {
 impl Check for FaxDocument {
     const INFO: CheckInfo = CheckInfo {
         name: "fax-document",
-        summary: "The agent sent a fax whose text has the phrases.",
+        summary: "The agent sent a fax whose text contains the phrases.",
         example: EXAMPLE,
-        reads: Reads::Type(SimulatorType::Fax),
+        reads: ReadSimulators::Type(SimulatorType::Fax),
         is_limit: false,
-        members: &[
-            Member::optional("to_number", "however it is written: `(555) 010-0199` is `+15550100199`"),
-            Member::optional(
+        parameters: &[
+            Parameter::optional("to_number", "in any spelling: `(555) 010-0199` is `+15550100199`"),
+            Parameter::optional(
                 "patient_id",
                 "a patient: a fax that the agent filed under another `patient_id` is not a match; one without `patient_id` is",
             ),
@@ -109,31 +109,31 @@ impl Check for FaxDocument {
             manual::NEGATION,
             manual::NUMBERS,
             manual::WORDS,
-            Member::optional(
+            Parameter::optional(
                 "text",
                 "[fixed wording](#fixed-wording): a text, or a list of alternatives; all visible text of the document, pages and footers included, must be one of them",
             ),
-            Member::optional(
+            Parameter::optional(
                 "subject",
-                "the texts that the agent may give as `subject` and `document_type` of the fax, each a text or a list of alternatives, held whole; `[]` allows none. A fax with another one is not a match. Without it they may be anything without a forbidden phrase",
+                "the texts that the agent may give as `subject` and `document_type` of the fax, each a complete text or a list of alternatives; `[]` allows none. A fax with another text is not a match. Without it, any text without forbidden phrases is allowed",
             ),
-            Member::new(
+            Parameter::with_default(
                 "text_only",
                 "false",
                 "whether the document must show [nothing but text](documents.md#text-only-documents): no pictures, drawings, annotations, form fields, attached files or faint text",
             ),
-            Member::optional(
+            Parameter::optional(
                 "same_as",
-                "the path of a file, as the dataset or the scenario brought it to the file drop, that the fax must be: the same bytes, or page by page the same visible text and the same picture",
+                "the path of a file, as the dataset or the scenario put it into the file drop, that the fax must be: the same bytes, or on each page the same visible text and the same picture",
             ),
-            Member::optional("pages", "how many pages, written as [`count`](#match-and-count) is"),
-            Member::optional(
+            Parameter::optional("pages", "the number of pages, in the form of [`count`](#match-and-count)"),
+            Parameter::optional(
                 "every_page",
-                "a phrase, or a list of alternatives: each page must have one of them. A fax with another page, such as one about somebody else, is not a match and is listed in `foreign_pages`",
+                "a phrase, or a list of alternatives: each page must have one of them. A fax with any other page, such as one about another person, is not a match and is listed in `foreign_pages`",
             ),
             manual::COUNT,
         ],
-        description: "`contains` and `text` look at the document; `not_contains`, `numbers` and `words` also at the `subject` and the `document_type` of the fax. Reads what was kept when the [fax](fax.md) was sent: the [visible text](documents.md) of the document, or what OCR read then. Where pages could not be read, what is not found counts as unknown; if that decides the score and the server had no OCR, the task cannot be completed there. A fax counts once it was delivered: before the playground is frozen, faxes on their way are delivered or fail.",
+        description: "`contains` and `text` apply to the document; `not_contains`, `numbers` and `words` also apply to the `subject` and `document_type` of the fax. Reads the text that was stored when the [fax](fax.md) was sent: the [visible text](documents.md) of the document, or the text that OCR read. If pages could not be read, phrases that were not found count as unknown. If that decides the score and the server has no OCR, the task cannot be completed there. Only delivered faxes count: before the playground is frozen, pending faxes are delivered or fail.",
         evidence: "`phraseResults`, `matched[]`, `foreign_pages[{fax,pages}]`; [`count`, `candidates[]`](#evidence)",
     };
 
@@ -150,7 +150,7 @@ impl Check for FaxDocument {
             errors.name("patient_id", patient);
         }
         if self.pages.is_some_and(|pages| pages.max == Some(0)) {
-            errors.add("pages", "must allow for one page: no fax has none");
+            errors.add("pages", "must allow at least one page, because every fax has one");
         }
     }
 
@@ -158,20 +158,20 @@ impl Check for FaxDocument {
         is_absence(self.count)
     }
 
-    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
-        let Candidates { sheets, foreign } = self.candidates(case)?;
-        let sheets: Vec<Sheet> = sheets.into_iter().map(|(sheet, _)| sheet).collect();
-        let perfect = sheets.iter().filter(|sheet| sheet.is_perfect()).map(|sheet| sheet.name.as_str());
+    fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult {
+        let ComparedFaxes { candidate_results, foreign } = self.compare_faxes(context)?;
+        let candidate_results: Vec<CandidateResult> = candidate_results.into_iter().map(|(result, _)| result).collect();
+        let perfect = candidate_results.iter().filter(|result| result.is_perfect()).map(|result| result.name.as_str());
         let matched = names(perfect);
-        let judgement = judge("fax", sheets.len(), sheets, Match::Any, self.count);
-        let matched = if is_absence(self.count) { judgement.names() } else { matched };
-        let results = judgement.phrase_results();
+        let scored = score_candidates("fax", candidate_results.len(), candidate_results, Match::Any, self.count);
+        let matched = if is_absence(self.count) { scored.names() } else { matched };
+        let results = scored.phrase_results();
         match self.every_page {
             Some(_) => {
                 let lists = [("phraseResults", results), ("matched", matched), ("foreign_pages", foreign.into())];
-                judgement.outcome(self, case, lists)
+                scored.outcome(self, context, lists)
             }
-            None => judgement.outcome(self, case, [("phraseResults", results), ("matched", matched)]),
+            None => scored.outcome(self, context, [("phraseResults", results), ("matched", matched)]),
         }
     }
 
@@ -179,102 +179,105 @@ impl Check for FaxDocument {
         vec![("phraseResults", unmet_phrases(self.rules(), self.count))]
     }
 
-    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
-        candidates::faxes::of(self, case)
+    fn candidates(&self, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::faxes::of(self, context)
     }
 
-    fn wanted_files(&self, case: &Case<'_>) -> Result<Wanted, String> {
-        let (mut wanted, mut read) = (Wanted::new(), 0);
+    fn wanted_files(&self, context: &EvaluationContext<'_>) -> Result<WantedFiles, String> {
+        let (mut wanted, mut total_size) = (WantedFiles::new(), 0);
         if !self.text_only && self.same_as.is_none() {
             return Ok(wanted);
         }
         if let Some(path) = &self.same_as {
-            want(&mut wanted, &mut read, &given_file(path, case)?);
+            add_wanted_file(&mut wanted, &mut total_size, &given_file(path, context)?);
         }
         let number = self.to_number.as_ref().map(|number| number.ready()).transpose()?;
         let number = number.map(|number| same(&number.dialled));
-        let faxes = case.rows(SimulatorType::Fax, FAXES)?;
-        let meant = faxes.iter().filter(|(_, fax)| self.is_meant(fax, number.as_deref()));
-        meant.for_each(|(_, fax)| want(&mut wanted, &mut read, &fax_file(fax)));
+        let faxes = context.rows(SimulatorType::Fax, FAXES)?;
+        let selected = faxes.iter().filter(|(_, fax)| self.is_selected(fax, number.as_deref()));
+        selected.for_each(|(_, fax)| add_wanted_file(&mut wanted, &mut total_size, &fax_file(fax)));
         Ok(wanted)
     }
 
-    fn undecided_documents(&self, case: &Case<'_>) -> Result<Vec<String>, String> {
-        let unread: BTreeSet<String> = case
+    fn undecided_documents(&self, context: &EvaluationContext<'_>) -> Result<Vec<String>, String> {
+        let unread: BTreeSet<String> = context
             .rows(SimulatorType::Fax, FAXES)?
             .into_iter()
             .filter(|(_, fax)| text(fax, "ocr_status") == Some("unavailable"))
             .map(|(name, _)| name)
             .collect();
-        // Pages that nobody can read are not text.
+        // With `text_only`, pages that cannot be read fail regardless of their text.
         if unread.is_empty() || self.text_only {
             return Ok(Vec::new());
         }
-        // The log is not at hand here, so what is seen of the documents does not count.
-        let sheets: Vec<Sheet> = self.read(case)?.sheets.into_iter().map(|(sheet, _)| sheet).collect();
-        let is_decided = self.count.is_none() && sheets.iter().any(Sheet::is_perfect);
-        let is_open = |sheet: &Sheet| sheet.phrases.iter().any(|phrase| phrase.reason.is_some());
-        let open = sheets.iter().filter(|sheet| unread.contains(&sheet.name) && is_open(sheet));
-        Ok(if is_decided { Vec::new() } else { open.map(|sheet| sheet.name.clone()).collect() })
+        // Contents of files are not available here, so the appearance of the documents is not checked.
+        let candidate_results: Vec<CandidateResult> =
+            self.compare_phrases(context)?.candidate_results.into_iter().map(|(result, _)| result).collect();
+        let is_decided = self.count.is_none() && candidate_results.iter().any(CandidateResult::is_perfect);
+        let is_unknown = |result: &CandidateResult| result.phrases.iter().any(|phrase| phrase.reason.is_some());
+        let unknown = candidate_results.iter().filter(|result| unread.contains(&result.name) && is_unknown(result));
+        Ok(if is_decided { Vec::new() } else { unknown.map(|result| result.name.clone()).collect() })
     }
 }
 
-/// The faxes that may be what the author means.
-struct Candidates {
-    /// Each with its fax.
-    sheets: Vec<(Sheet, Value)>,
+/// The selected faxes, compared with the assertion.
+struct ComparedFaxes {
+    /// The result of each fax, with its row.
+    candidate_results: Vec<(CandidateResult, Value)>,
     /// Faxes with pages that have none of the `every_page` phrases.
     foreign: Vec<Value>,
 }
 
-/// What `every_page` finds.
-pub(crate) enum Pages {
-    Fitting,
+/// The result of `every_page` for one fax.
+pub(crate) enum EveryPage {
+    Matching,
     /// The numbers of pages without any of the phrases.
     Foreign(Vec<usize>),
-    /// Pages that could not be read may have them.
+    /// Some pages could not be read, and may have one of the phrases.
     Unknown,
 }
 
 impl FaxDocument {
-    fn candidates(&self, case: &Case<'_>) -> Result<Candidates, String> {
-        let original = self.same_as.as_deref().map(|path| Ok::<_, String>((path, given_file(path, case)?)));
+    /// Compares the selected faxes.
+    fn compare_faxes(&self, context: &EvaluationContext<'_>) -> Result<ComparedFaxes, String> {
+        let original = self.same_as.as_deref().map(|path| Ok::<_, String>((path, given_file(path, context)?)));
         let original = original.transpose()?;
         let original = original.as_ref().map(|(path, row)| (*path, row));
-        let mut candidates = self.read(case)?;
-        for (sheet, fax) in &mut candidates.sheets {
-            self.check_document(sheet, fax, original, case)?;
+        let mut compared = self.compare_phrases(context)?;
+        for (result, fax) in &mut compared.candidate_results {
+            self.check_document(result, fax, original, context)?;
         }
-        Ok(candidates)
+        Ok(compared)
     }
 
-    fn read(&self, case: &Case<'_>) -> Result<Candidates, String> {
+    /// Compares the phrases and pages of the selected faxes.
+    fn compare_phrases(&self, context: &EvaluationContext<'_>) -> Result<ComparedFaxes, String> {
         let number = self.to_number.as_ref().map(|number| number.ready()).transpose()?;
         let number = number.map(|number| same(&number.dialled));
-        let mut candidates = Candidates { sheets: Vec::new(), foreign: Vec::new() };
-        for (name, fax) in case.rows(SimulatorType::Fax, FAXES)? {
-            if !self.is_meant(&fax, number.as_deref()) {
+        let mut compared = ComparedFaxes { candidate_results: Vec::new(), foreign: Vec::new() };
+        for (name, fax) in context.rows(SimulatorType::Fax, FAXES)? {
+            if !self.is_selected(&fax, number.as_deref()) {
                 continue;
             }
-            let mut phrases = self.hold(&fax, case)?;
-            match self.pages_of(&fax, case)? {
-                Pages::Fitting => {}
-                Pages::Unknown => phrases.extend(unknown(self.every_page.as_slice(), &[], UNREAD_PAGES)),
-                Pages::Foreign(pages) => {
+            let mut phrases = self.evaluate_phrases(&fax, context)?;
+            match self.every_page_result(&fax, context)? {
+                EveryPage::Matching => {}
+                EveryPage::Unknown => phrases.extend(unknown(self.every_page.as_slice(), &[], UNREAD_PAGES)),
+                EveryPage::Foreign(pages) => {
                     let pages: Vec<usize> = pages.into_iter().take(MOST_LISTED).collect();
-                    if candidates.foreign.len() < MOST_LISTED {
-                        candidates.foreign.push(json!({"fax": name, "pages": pages}));
+                    if compared.foreign.len() < MOST_LISTED {
+                        compared.foreign.push(json!({"fax": name, "pages": pages}));
                     }
                     continue;
                 }
             }
-            candidates.sheets.push((Sheet { phrases, name, ..Sheet::default() }, fax));
+            compared.candidate_results.push((CandidateResult { phrases, name, ..CandidateResult::default() }, fax));
         }
-        Ok(candidates)
+        Ok(compared)
     }
 
-    /// Whether it was sent, to this number and with so many pages.
-    fn is_meant(&self, fax: &Value, number: Option<&str>) -> bool {
+    /// Whether a fax was delivered to this number, with an allowed number of pages, and under the right patient.
+    fn is_selected(&self, fax: &Value, number: Option<&str>) -> bool {
         let was_sent = text(fax, "direction") == Some("outbound")
             && text(fax, "status").is_some_and(|status| SENT_FAX.contains(&status));
         let to = text(fax, "to_number").map(same);
@@ -283,11 +286,11 @@ impl FaxDocument {
         was_sent
             && number.is_none_or(|number| to.as_deref() == Some(number))
             && self.pages.is_none_or(has_pages)
-            && self.is_filed_right(fax)
+            && self.is_filed_correctly(fax)
     }
 
     /// Whether the fax is filed under no patient, or under the one that the assertion names.
-    pub(crate) fn is_filed_right(&self, fax: &Value) -> bool {
+    pub(crate) fn is_filed_correctly(&self, fax: &Value) -> bool {
         let id = |reference: &str| reference.strip_prefix("Patient/").unwrap_or(reference).to_owned();
         let filed = text(fax, "patient_id").map(id);
         self.patient_id.as_deref().is_none_or(|patient| filed.is_none_or(|filed| filed == id(patient)))
@@ -306,66 +309,71 @@ impl FaxDocument {
         }
     }
 
-    fn hold(&self, fax: &Value, case: &Case<'_>) -> Result<Vec<PhraseResult>, String> {
-        let said = pdf::said(fax, &case.budget);
-        let held = match said.ok().filter(|text| !text.trim().is_empty()) {
+    /// The phrase results of one fax.
+    fn evaluate_phrases(&self, fax: &Value, context: &EvaluationContext<'_>) -> Result<Vec<PhraseResult>, String> {
+        let text = pdf::row_text(fax, &context.budget);
+        let results = match text.ok().filter(|text| !text.trim().is_empty()) {
             None => unknown_rules(self.rules(), "the fax has no readable text"),
             Some(text) => {
-                let transcript = Transcript::new([(Value::Null, text.as_ref())], &case.budget)?;
-                let held = transcript.hold(self.rules(), &case.budget)?;
-                let unread = has_unread_pages(fax);
-                held.into_iter().map(|result| if unread { doubted(result) } else { result }).collect()
+                let transcript = Transcript::new([(Value::Null, text.as_ref())], &context.budget)?;
+                let results = transcript.evaluate(self.rules(), &context.budget)?;
+                let has_unread_pages = has_unread_pages(fax);
+                results
+                    .into_iter()
+                    .map(|result| if has_unread_pages { unknown_unless_found(result) } else { result })
+                    .collect()
             }
         };
-        Ok(held.into_iter().chain(self.said_beside(fax, case)?).collect())
+        Ok(results.into_iter().chain(self.forbidden_in_members(fax, context)?).collect())
     }
 
-    /// What is forbidden and is said in the fields beside the document.
-    fn said_beside(&self, fax: &Value, case: &Case<'_>) -> Result<Vec<PhraseResult>, String> {
-        let texts = BESIDE.iter().filter_map(|name| Some((Value::from(*name), text(fax, name)?)));
-        let transcript = Transcript::new(texts, &case.budget)?;
-        let held = transcript.hold(PhraseRules { text: None, ..self.rules() }, &case.budget)?;
-        Ok(held.into_iter().filter(|result| result.is_forbidden() && result.is_found()).collect())
+    /// Forbidden phrases in the other text members of the fax.
+    fn forbidden_in_members(&self, fax: &Value, context: &EvaluationContext<'_>) -> Result<Vec<PhraseResult>, String> {
+        let texts = TEXT_MEMBERS.iter().filter_map(|name| Some((Value::from(*name), text(fax, name)?)));
+        let transcript = Transcript::new(texts, &context.budget)?;
+        let results = transcript.evaluate(PhraseRules { text: None, ..self.rules() }, &context.budget)?;
+        Ok(results.into_iter().filter(|result| result.is_forbidden() && result.is_found()).collect())
     }
 
-    /// Adds what keeps a fax from being a match, whatever it says.
+    /// Adds violations of `text_only`, `same_as` and `subject`.
     fn check_document(
         &self,
-        sheet: &mut Sheet,
+        result: &mut CandidateResult,
         fax: &Value,
         original: Option<(&str, &Value)>,
-        case: &Case<'_>,
+        context: &EvaluationContext<'_>,
     ) -> Result<(), String> {
         let file = fax_file(fax);
         if self.text_only {
-            document::check_text_only(sheet, &file, case)?;
+            document::check_text_only(result, &file, context)?;
         }
         if let Some(original) = original {
-            document::check_look(sheet, original, &file, case)?;
+            document::check_same_appearance(result, original, &file, context)?;
         }
-        for name in BESIDE {
-            let (Some(allowed), Some(said)) = (&self.subject, text(fax, name)) else { continue };
-            if !wording::is_one_of(said, allowed, &case.budget)? {
+        for name in TEXT_MEMBERS {
+            let (Some(allowed), Some(member)) = (&self.subject, text(fax, name)) else { continue };
+            if !wording::is_one_of(member, allowed, &context.budget)? {
                 let reason = "is not one of the texts that `subject` lists".to_owned();
-                sheet.violations.push(FieldResult::violation(name.to_owned(), Value::Null, &said.into(), reason));
+                result.violations.push(FieldResult::violation(name.to_owned(), Value::Null, &member.into(), reason));
             }
         }
         Ok(())
     }
 
-    pub(crate) fn pages_of(&self, fax: &Value, case: &Case<'_>) -> Result<Pages, String> {
-        let Some(phrase) = self.every_page.as_slice().first() else { return Ok(Pages::Fitting) };
+    /// Evaluates `every_page` for one fax.
+    pub(crate) fn every_page_result(&self, fax: &Value, context: &EvaluationContext<'_>) -> Result<EveryPage, String> {
+        let Some(phrase) = self.every_page.as_slice().first() else { return Ok(EveryPage::Matching) };
         let contains = std::slice::from_ref(phrase);
         let rules = PhraseRules { contains, ..PhraseRules::default() };
-        let said = pdf::said(fax, &case.budget).unwrap_or_default();
+        let text = pdf::row_text(fax, &context.budget).unwrap_or_default();
         let count = fax.get("pages").and_then(Value::as_u64).unwrap_or(1).min(MOST_PAGES);
-        let mut texts = said.split(PAGE_END);
+        let mut pages = text.split(PAGE_END);
         let (mut foreign, mut is_unknown) = (Vec::new(), false);
         for number in 1..=count as usize {
-            let page = texts.next().unwrap_or_default();
-            let transcript = Transcript::new([(Value::Null, page)], &case.budget)?;
-            let held = transcript.hold(rules, &case.budget)?;
-            if held.iter().all(PhraseResult::is_found) {
+            let page = pages.next().unwrap_or_default();
+            let transcript = Transcript::new([(Value::Null, page)], &context.budget)?;
+            let results = transcript.evaluate(rules, &context.budget)?;
+            if results.iter().all(PhraseResult::is_found) {
                 continue;
             }
             if page.trim().is_empty() && has_unread_pages(fax) {
@@ -375,20 +383,20 @@ impl FaxDocument {
             }
         }
         Ok(match (foreign.is_empty(), is_unknown) {
-            (false, _) => Pages::Foreign(foreign),
-            (true, true) => Pages::Unknown,
-            (true, false) => Pages::Fitting,
+            (false, _) => EveryPage::Foreign(foreign),
+            (true, true) => EveryPage::Unknown,
+            (true, false) => EveryPage::Matching,
         })
     }
 }
 
-/// Whether some of its pages are pictures that nobody could read.
+/// Whether some pages are pictures that OCR could not read.
 fn has_unread_pages(fax: &Value) -> bool {
     text(fax, "ocr_status").is_some_and(|status| ["unavailable", "failed"].contains(&status))
 }
 
-/// What was not found may stand on a page that could not be read.
-fn doubted(result: PhraseResult) -> PhraseResult {
+/// A phrase that was not found may be on a page that could not be read.
+fn unknown_unless_found(result: PhraseResult) -> PhraseResult {
     if result.is_found() { result } else { result.unknown(UNREAD_PAGES) }
 }
 
@@ -399,12 +407,12 @@ mod tests {
     use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
-    fn check(specification: Value, faults: &[(&str, &str)]) {
-        crate::testing::check("fax-document", specification, faults);
+    fn check(specification: Value, expected_errors: &[(&str, &str)]) {
+        crate::testing::check("fax-document", specification, expected_errors);
     }
 
     #[test]
-    fn sound_specifications() {
+    fn valid_specifications() {
         check(json!({}), &[]);
         check(json!({"to_number": "{{entity.fax}}", "pages": 2}), &[]);
         check(json!({"contains": ["MRI"], "count": {"max": 0}}), &[]);
@@ -432,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn faulty_specifications() {
+    fn invalid_specifications() {
         check(json!({"to_number": 15550100199_u64}), &[("to_number", "string")]);
         check(json!({"to_number": "the clinic"}), &[("to_number", "phone number")]);
         check(json!({"pages": 0}), &[("pages", "one page")]);
@@ -474,14 +482,14 @@ mod tests {
         }
         let unread = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "a", &fax("outbound", "sent", None));
         says(&unread, &assertion(json!({"not_contains": ["x"]})), "0/1", "cannot be ruled out");
-        says(&unread, &assertion(json!({"contains": ["x"], "count": 0})), "0/1", "cannot be told");
+        says(&unread, &assertion(json!({"contains": ["x"], "count": 0})), "0/1", "cannot be ruled out");
         says(&unread, &assertion(json!({"numbers": []})), "0/1", "cannot be ruled out");
         says(&unread, &assertion(json!({"words": ["x"]})), "0/1", "cannot be ruled out");
         says(&unread, &assertion(json!({"text": "x"})), "0/1", "");
     }
 
     #[test]
-    fn what_stands_on_an_unread_page_is_unknown() {
+    fn phrases_on_unread_pages_are_unknown() {
         let fax = json!({"direction": "outbound", "status": "sent", "to_number": "+15550100199", "pages": 2,
             "text": "Letter\u{c}", "ocr_status": "unavailable"});
         let playground = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "a", &fax);
@@ -494,7 +502,7 @@ mod tests {
         }
     }
 
-    /// A fax with the bytes of a document, and a file that the scenario brought.
+    /// A fax with the bytes of a document, and a file from the scenario.
     fn document_fax(specification: &Value, subject: Value) -> Playground {
         use base64::Engine as _;
         let row = |specification: &Value| {
@@ -516,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fax_may_have_to_show_only_text_or_a_file() {
+    fn a_fax_may_be_required_to_show_only_text_or_a_file() {
         let note = |text: &str| json!({"title": "Visit note", "sections": [{"text": text}]});
         let copy = document_fax(&note("Seen for a cough."), Value::Null);
         let other = document_fax(&note("Seen for a fever."), Value::Null);
@@ -535,12 +543,12 @@ mod tests {
             json!({"direction": "outbound", "status": "sent", "pages": 1, "text": "Visit note", "sha256": "0"});
         let unread = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "a", &pixels);
         says(&unread, &plain, "0/1", "cannot be read");
-        // What cannot be looked at may be what must not exist.
+        // A document that cannot be read may be the one that must not exist.
         for member in [json!({"text_only": true}), json!({"same_as": "inbox/note.pdf"})] {
             let mut absent = member;
             (absent["assert"], absent["count"]) = (json!("fax-document"), json!(0));
             let hidden = document_fax(&note("Seen."), Value::Null).write(SimulatorType::Fax, "faxes", "a", &pixels);
-            says(&hidden, &absent, "0/1", "cannot be told");
+            says(&hidden, &absent, "0/1", "cannot be ruled out");
             says(&other, &absent, if absent["same_as"].is_null() { "0/1" } else { "1/1" }, "");
         }
     }
@@ -555,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn only_bytes_that_are_not_in_rows_are_wanted() {
+    fn only_files_without_bytes_in_their_row_are_wanted() {
         let file = json!({"sha256": "f1", "size": 2, "text": "hi"});
         let fax = json!({"direction": "outbound", "status": "sent", "pages": 1, "sha256": "d1", "size": 9, "text": "hi",
             "ocr_status": "unavailable"});
@@ -565,13 +573,13 @@ mod tests {
         let same = json!({"assert": "fax-document", "same_as": "a.txt", "contains": ["x"]});
         let wanted = crate::wanted_files(&same, &playground.evidence());
         assert_eq!(wanted.keys().collect::<Vec<_>>(), ["d1"]);
-        // Before a task is sealed, the log is not at hand.
+        // Before a task is sealed, the contents of files are not available.
         let evidence = crate::Evidence { events: &[], ..playground.evidence() };
         assert_eq!(crate::undecided_documents(&same, &evidence), ["a"]);
     }
 
     #[test]
-    fn what_stands_beside_the_document_counts() {
+    fn other_text_members_are_searched_for_forbidden_phrases() {
         let spec = json!({"title": "Visit note"});
         let sent = |subject: &str| document_fax(&spec, subject.into());
         let whole = ["Referral", "Visit note Signature: /s/"];
@@ -603,7 +611,7 @@ mod tests {
             json!({"direction": "outbound", "to_number": "+15550100199", "status": "sent", "pages": 1, "base64": base64})
         };
         let contains = json!({"assert": "fax-document", "contains": ["letter of medical necessity", "Dr. Núñez"]});
-        // Words behind a scan are not what the scan shows.
+        // Hidden text behind a scan does not count.
         for (change, score) in [("", "1/1"), (r#""look": "scanned","#, "0/1"), (r#""text_layer": false,"#, "0/1")] {
             let playground = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "f1", &fax(change));
             says(&playground, &contains, score, "");

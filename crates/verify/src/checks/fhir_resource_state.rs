@@ -1,7 +1,7 @@
-//! Passes when the FHIR store holds a resource that the search finds and whose fields match.
+//! Passes if the FHIR store has a resource that matches the search and whose fields match.
 //!
 //! Reads the FHIR store, newest resource first. `search` takes FHIR search parameters, each with a value or a list of
-//! values that must all hold; a field is named by `path` or by a `fhirpath` expression. The example: [`EXAMPLE`].
+//! values that must all match. A field has a `path` or a `fhirpath` expression. The example: [`EXAMPLE`].
 //! Evidence: `fieldResults[{path,expected,actual,passed}]`, `matched[]`.
 
 use std::cmp::Reverse;
@@ -22,21 +22,24 @@ use crate::authored::{Authored, Notation};
 use crate::bind::Escaping;
 use crate::bounds::MOST_LISTED;
 use crate::candidates::{self, Candidate};
-use crate::checks::{Check, CheckInfo, Reads};
+use crate::checks::{Check, CheckInfo, ReadSimulators};
 use crate::closed_world::check_ignore;
 use crate::compare::Typing;
 use crate::comparison::{Comparison, Op};
 use crate::count::Count;
-use crate::evidence::{Case, Evaluated};
-use crate::fhir_rules::{FhirRules, Ruling};
-use crate::impossible::{self, Impossible};
-use crate::judge::{FieldResult, MOST_CANDIDATES, Selected, Sheet, WrittenField, is_absence, judge, names};
+use crate::evidence::{EvaluationContext, EvaluationResult};
+use crate::fhir_rules::{FhirRules, RuleResult};
 use crate::limits::{self, LONGEST_LIST, LONGEST_PATH, LONGEST_TEXT};
-use crate::manual::{self, Member};
+use crate::manual::{self, Parameter};
 use crate::matching::Match;
 use crate::path::fhirpath::FhirPath;
 use crate::path::json::JsonPath;
 use crate::quantifier::Quantifier;
+use crate::scoring::{
+    CandidateResult, FieldExpectation, FieldResult, MOST_CANDIDATES, SelectedValues, is_absence, names,
+    score_candidates,
+};
+use crate::unmatchable::{self, UnmatchablePart};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "fhir-resource-state",
@@ -63,13 +66,13 @@ pub struct FhirResourceState {
     pub matching: Match,
     #[serde(default)]
     pub count: Option<Count>,
-    /// Whether the record must have nothing beyond what the assertion looks at.
+    /// Whether the record must contain nothing other than the asserted values.
     #[serde(default)]
     pub only: bool,
-    /// Elements that `only` does not look at.
+    /// Elements that `only` ignores.
     #[serde(default)]
     pub ignore: Vec<Authored<JsonPath>>,
-    /// `system|code`: codings that may stand beside an asserted one of the same system.
+    /// Codings as `system|code` that are allowed next to an asserted coding of the same system.
     #[serde(default)]
     pub equivalents: Vec<String>,
 }
@@ -84,12 +87,12 @@ pub struct FhirFieldAssertion {
     pub fhirpath: Option<Authored<FhirPath>>,
     #[serde(default)]
     pub op: Op,
-    /// `Some(null)` asserts absence; `None` was not written.
+    /// `Some(null)` asserts absence. `None` means that the member is missing.
     #[serde(default, deserialize_with = "patch::value")]
     pub expected: Option<Value>,
     #[serde(default, deserialize_with = "patch::value")]
     pub tolerance: Option<Value>,
-    /// How many of several values must satisfy the comparison; all of them without it.
+    /// How many of several values must satisfy the comparison. The default is all.
     #[serde(default)]
     pub quantifier: Option<Quantifier>,
 }
@@ -102,14 +105,14 @@ impl FhirFieldAssertion {
     fn check(&self, errors: &mut FieldErrors) {
         errors.merge(self.comparison().err().unwrap_or_default());
         match (&self.path, &self.fhirpath) {
-            (None, None) => errors.add("path", "is required, or `fhirpath` in its place"),
-            (Some(_), Some(_)) => errors.add("fhirpath", "must not be given beside `path`"),
+            (None, None) => errors.add("path", "is required unless `fhirpath` is given"),
+            (Some(_), Some(_)) => errors.add("fhirpath", "cannot be combined with `path`"),
             _ => {}
         }
     }
 }
 
-/// A misspelt type would be absent from every store.
+/// Unknown types are errors, because no store has any of their resources.
 impl Notation for ResourceType {
     const LONGEST: usize = 64;
 
@@ -121,7 +124,7 @@ impl Notation for ResourceType {
     }
 }
 
-/// The values of one search parameter; all of them must hold.
+/// The values of one search parameter. All of them must match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchValues(pub Vec<String>);
 
@@ -151,19 +154,19 @@ fn search_text(value: Value) -> Option<String> {
 impl Check for FhirResourceState {
     const INFO: CheckInfo = CheckInfo {
         name: "fhir-resource-state",
-        summary: "The FHIR store holds a resource that the search finds and whose fields match.",
+        summary: "The FHIR store has a resource that matches the search and whose fields match.",
         example: EXAMPLE,
-        reads: Reads::Type(SimulatorType::Fhir),
+        reads: ReadSimulators::Type(SimulatorType::Fhir),
         is_limit: false,
-        members: &[
-            Member::required("resource_type", "a resource type of FHIR R4"),
-            Member::new(
+        parameters: &[
+            Parameter::required("resource_type", "a resource type of FHIR R4"),
+            Parameter::with_default(
                 "search",
                 "{}",
-                "[FHIR search](fhir-search.md) parameters, each with a value or a list of values that must all hold",
+                "[FHIR search](fhir-search.md) parameters, each with a value or a list of values that must all match",
             )
             .escaped(Escaping::Search),
-            Member::new(
+            Parameter::with_default(
                 "fields",
                 "[]",
                 "[fields](#fields-and-operators), each with a JSON `path` or a [`fhirpath`](fhirpath.md), not both",
@@ -172,21 +175,21 @@ impl Check for FhirResourceState {
             manual::COUNT,
             manual::ONLY,
             manual::IGNORE,
-            Member::new(
+            Parameter::with_default(
                 "equivalents",
                 "[]",
-                "codings as `system|code` that may stand beside an asserted code of the same system, see [concepts](#what-always-holds-for-fhir-records)",
+                "codings as `system|code` that are allowed next to an asserted code of the same system, see [concepts](#what-always-holds-for-fhir-records)",
             ),
         ],
-        description: "Reads the FHIR store, newest resource first. [What always holds for FHIR records](#what-always-holds-for-fhir-records) applies unless the assertion is about absence.",
+        description: "Reads the FHIR store, newest resource first. [What always holds for FHIR records](#what-always-holds-for-fhir-records) applies unless absence is asserted.",
         evidence: "`fieldResults[{path,expected,actual,passed}]`, `matched[]`; [`count`, `candidates[]`](#evidence)",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
         errors.size("search", self.search.len(), LONGEST_LIST);
         for (parameter, values) in &self.search {
-            let place = format!("search.{}", shortened(parameter, LONGEST_NAME));
-            check_search(parameter, values).unwrap_or_else(|fault| errors.add(place, fault));
+            let path = format!("search.{}", shortened(parameter, LONGEST_NAME));
+            check_search(parameter, values).unwrap_or_else(|error| errors.add(path, error));
         }
         errors.each("fields", &self.fields, LONGEST_LIST, FhirFieldAssertion::check);
         check_ignore(self.only, self.ignore.len(), errors);
@@ -202,110 +205,114 @@ impl Check for FhirResourceState {
         is_absence(self.count)
     }
 
-    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+    fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult {
         let resource_type = *self.resource_type.ready()?;
         let (query, is_sorted) = self.query(resource_type)?;
         let is_absence = is_absence(self.count);
-        let only_first = self.matching == Match::First && !is_absence;
-        let few = only_first && self.count.is_none();
+        let first_only = self.matching == Match::First && !is_absence;
+        let few = first_only && self.count.is_none();
         let page = Page { offset: 0, count: if few { MOST_LISTED } else { MOST_CANDIDATES + 1 } };
         let mut found = 0;
         let mut hits: Vec<(&Records, Hit<'_>)> = Vec::new();
-        for sandbox in case.sandboxes(SimulatorType::Fhir)? {
+        for sandbox in context.sandboxes(SimulatorType::Fhir)? {
             let part = sandbox.records.search(resource_type, &query, Seq::MAX, page);
-            case.budget.spend(part.total)?;
+            context.budget.spend(part.total)?;
             found += part.total;
             hits.extend(part.matches.into_iter().map(|hit| (&sandbox.records, hit)));
         }
         if !is_sorted {
             hits.sort_by_key(|(_, hit)| Reverse(hit.record.at));
         }
-        if !only_first && found > MOST_CANDIDATES {
-            return Err(format!("{found} resources found, more than can be looked at one by one: narrow the search"));
+        if !first_only && found > MOST_CANDIDATES {
+            return Err(format!("{found} resources found, more than can be compared: narrow the search"));
         }
-        let rules = FhirRules::new(self, &query, resource_type, case)?;
-        let candidates = self.candidates(&hits, (!is_absence).then_some(&rules), only_first, case)?;
-        let Candidates { sheets, withdrawn, references } = candidates;
+        let rules = FhirRules::new(self, &query, resource_type, context)?;
+        let compared = self.compare_resources(&hits, (!is_absence).then_some(&rules), first_only, context)?;
+        let ComparedResources { candidate_results, withdrawn, references } = compared;
         let found = found - withdrawn.len();
-        // Where nothing else was found, the evidence says why these are no match.
-        let sheets = if sheets.is_empty() { withdrawn } else { sheets };
-        let judgement = judge(resource_type.as_str(), found, sheets, self.matching, self.count);
-        let matched = if is_absence { judgement.names() } else { names(references.iter().map(String::as_str)) };
-        let results = judgement.field_results();
-        judgement.outcome(self, case, [("fieldResults", results), ("matched", matched)])
+        // If nothing else was found, the evidence says why these do not match.
+        let candidate_results = if candidate_results.is_empty() { withdrawn } else { candidate_results };
+        let scored = score_candidates(resource_type.as_str(), found, candidate_results, self.matching, self.count);
+        let matched = if is_absence { scored.names() } else { names(references.iter().map(String::as_str)) };
+        let results = scored.field_results();
+        scored.outcome(self, context, [("fieldResults", results), ("matched", matched)])
     }
 
     fn unmet(&self) -> Vec<(&'static str, Value)> {
         let fields = self.fields.iter().filter(|_| !is_absence(self.count));
-        vec![("fieldResults", fields.map(|field| FieldResult::unmet(field.written()).json(None)).collect())]
+        vec![("fieldResults", fields.map(|field| FieldResult::unmet(field.expectation()).json(None)).collect())]
     }
 
-    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
-        candidates::fhir::of(self, case)
+    fn candidates(&self, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::fhir::of(self, context)
     }
 
-    fn impossible(&self, assertion: &Value, bindings: &Bindings<'_>) -> Vec<Impossible> {
-        impossible::fhir_parts(self, assertion, bindings)
+    fn unmatchable_parts(&self, assertion: &Value, bindings: &Bindings<'_>) -> Vec<UnmatchablePart> {
+        unmatchable::fhir_parts(self, assertion, bindings)
     }
 
     fn recommendations(&self, _label: &str) -> Vec<&'static str> {
-        const ONLY: &str = "`only: true` would also fail records that say more than the assertion names; see `ignore`";
+        const ONLY: &str = "`only: true` also fails records with values that are not asserted; see `ignore`";
         if self.only || is_absence(self.count) { Vec::new() } else { vec![ONLY] }
     }
 }
 
-/// What became of the resources that the search found.
+/// The resources that the search found, compared with the fields.
 #[derive(Default)]
-struct Candidates {
-    sheets: Vec<Sheet>,
-    /// Those whose status takes them back.
-    withdrawn: Vec<Sheet>,
-    /// The names of those that count, as many as are listed or more.
+struct ComparedResources {
+    candidate_results: Vec<CandidateResult>,
+    /// Resources whose status withdraws them.
+    withdrawn: Vec<CandidateResult>,
+    /// The names of the resources that count. It may be incomplete beyond the number that is listed.
     references: Vec<String>,
 }
 
 impl FhirResourceState {
-    /// Compares the candidates with the fields; only the first that counts if only that is asked for. Without rules,
-    /// every resource counts.
-    fn candidates(
+    /// Compares resources with the fields: all of them, or only the first that counts. Without rules, every resource counts.
+    fn compare_resources(
         &self,
         hits: &[(&Records, Hit<'_>)],
         rules: Option<&FhirRules<'_>>,
-        only_first: bool,
-        case: &Case<'_>,
-    ) -> Result<Candidates, String> {
-        let mut candidates = Candidates::default();
+        first_only: bool,
+        context: &EvaluationContext<'_>,
+    ) -> Result<ComparedResources, String> {
+        let mut compared = ComparedResources::default();
         for (records, hit) in hits {
             let name = format!("{}/{}", hit.resource_type, hit.record.key);
-            let is_compared = !only_first || candidates.sheets.is_empty();
+            let is_compared = !first_only || compared.candidate_results.is_empty();
             if !is_compared && self.count.is_none() {
-                candidates.references.push(name);
+                compared.references.push(name);
                 continue;
             }
-            case.budget.spend(hit.record.text().len())?;
+            context.budget.spend(hit.record.text().len())?;
             let resource = hit.record.json();
-            let ruling =
-                rules.map_or_else(|| Ok(Ruling::default()), |rules| rules.judge(records, hit.record.key, &resource))?;
-            // Of every record that is asked about, one that the agent took back is one that fails.
-            let is_left_out = self.matching != Match::All || !ruling.is_changed;
-            let violations = ruling.withdrawn.iter().cloned().chain(ruling.violations).collect();
-            if ruling.withdrawn.is_some() && is_left_out {
-                // The evidence shows the first one.
-                let compared = self.fields.iter().filter(|_| candidates.withdrawn.is_empty());
-                let fields = compared.map(|field| field.hold(&resource, records, case)).collect();
-                candidates.withdrawn.push(Sheet { name, fields, violations, ..Sheet::default() });
+            let rule_result = rules
+                .map_or_else(|| Ok(RuleResult::default()), |rules| rules.apply(records, hit.record.key, &resource))?;
+            // With `match: all`, a record that the agent withdrew fails instead of being left out.
+            let is_left_out = self.matching != Match::All || !rule_result.is_changed;
+            let violations = rule_result.withdrawn.iter().cloned().chain(rule_result.violations).collect();
+            if rule_result.withdrawn.is_some() && is_left_out {
+                // The evidence lists the first one only.
+                let listed = self.fields.iter().filter(|_| compared.withdrawn.is_empty());
+                let fields = listed.map(|field| field.evaluate(&resource, records, context)).collect();
+                compared.withdrawn.push(CandidateResult { name, fields, violations, ..CandidateResult::default() });
                 continue;
             }
-            candidates.references.push(name.clone());
+            compared.references.push(name.clone());
             if is_compared {
-                let fields = self.fields.iter().map(|field| field.hold(&resource, records, case)).collect();
-                candidates.sheets.push(Sheet { name, fields, violations, ..Sheet::default() });
+                let fields = self.fields.iter().map(|field| field.evaluate(&resource, records, context)).collect();
+                compared.candidate_results.push(CandidateResult {
+                    name,
+                    fields,
+                    violations,
+                    ..CandidateResult::default()
+                });
             }
         }
-        Ok(candidates)
+        Ok(compared)
     }
 
-    /// The search, and whether the author says in which order. Newest first is the default.
+    /// The search, and whether the author gave the order. The default order is newest first.
     pub(crate) fn query(&self, resource_type: ResourceType) -> Result<(Query, bool), String> {
         let values = self.search.iter().flat_map(|(name, values)| values.0.iter().map(move |value| (name, value)));
         let mut pairs: Vec<(String, String)> = values.map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -314,9 +321,9 @@ impl FhirResourceState {
             pairs.push(("_sort".to_owned(), "-_lastUpdated".to_owned()));
         }
         let mut query = fhir::search::parse(resource_type, "", &pairs)
-            .map_err(|fault| format!("search parameter `{}`: {}", fault.parameter, fault.reason))?;
+            .map_err(|error| format!("search parameter `{}`: {}", error.parameter, error.reason))?;
         if let Some((parameter, reason)) = query.ignored.first() {
-            return Err(format!("search parameter `{parameter}` is not understood: {reason}"));
+            return Err(format!("search parameter `{parameter}` is not supported: {reason}"));
         }
         query.includes.clear();
         Ok((query, is_sorted))
@@ -324,21 +331,21 @@ impl FhirResourceState {
 }
 
 impl FhirFieldAssertion {
-    fn hold(&self, resource: &Value, records: &Records, case: &Case<'_>) -> FieldResult {
+    fn evaluate(&self, resource: &Value, records: &Records, context: &EvaluationContext<'_>) -> FieldResult {
         let select = || {
-            let found = self.find(resource, records, case)?;
-            let comparison = self.comparison().map_err(|faults| faults.to_string())?;
-            Ok(Selected { comparison, quantifier: Quantifier::All, found, typing: Typing::Typed })
+            let values = self.find(resource, records, context)?;
+            let comparison = self.comparison().map_err(|errors| errors.to_string())?;
+            Ok(SelectedValues { comparison, quantifier: Quantifier::All, values, typing: Typing::Typed })
         };
-        FieldResult::new(self.written(), select(), &case.budget)
+        FieldResult::new(self.expectation(), select(), &context.budget)
     }
 
-    fn written(&self) -> WrittenField<'_> {
+    fn expectation(&self) -> FieldExpectation<'_> {
         let (expected, quantifier) = (self.expected.as_ref(), self.quantifier);
-        WrittenField { path: self.named(), op: self.op, expected, quantifier }
+        FieldExpectation { path: self.path_text(), op: self.op, expected, quantifier }
     }
 
-    fn named(&self) -> String {
+    fn path_text(&self) -> String {
         match (&self.path, &self.fhirpath) {
             (Some(path), _) => path.to_string(),
             (None, Some(expression)) => expression.to_string(),
@@ -346,10 +353,10 @@ impl FhirFieldAssertion {
         }
     }
 
-    fn find(&self, resource: &Value, records: &Records, case: &Case<'_>) -> Result<Vec<Value>, String> {
+    fn find(&self, resource: &Value, records: &Records, context: &EvaluationContext<'_>) -> Result<Vec<Value>, String> {
         match (&self.path, &self.fhirpath) {
-            (Some(path), _) => Ok(path.ready()?.find(resource, &case.budget)?.into_iter().cloned().collect()),
-            (None, Some(expression)) => expression.ready()?.find(resource, records, case),
+            (Some(path), _) => Ok(path.ready()?.find(resource, &context.budget)?.into_iter().cloned().collect()),
+            (None, Some(expression)) => expression.ready()?.find(resource, records, context),
             (None, None) => Err("has neither `path` nor `fhirpath`".to_owned()),
         }
     }
@@ -360,7 +367,7 @@ fn check_search(parameter: &str, values: &SearchValues) -> Result<(), String> {
     if parameter.contains(|c: char| c.is_whitespace() || c.is_control() || "=&?/{}".contains(c)) {
         return Err("must be the name of a search parameter, such as `patient` or `date`".to_owned());
     }
-    // A server ignores an empty parameter, so the search would find more than the author meant.
+    // Servers ignore empty parameters, so the search would match more than the author intended.
     values.0.iter().try_for_each(|value| limits::check_text(value, LONGEST_TEXT))
 }
 
@@ -370,12 +377,12 @@ mod tests {
     use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
-    fn check(specification: Value, faults: &[(&str, &str)]) {
-        crate::testing::check("fhir-resource-state", specification, faults);
+    fn check(specification: Value, expected_errors: &[(&str, &str)]) {
+        crate::testing::check("fhir-resource-state", specification, expected_errors);
     }
 
     #[test]
-    fn sound_specifications() {
+    fn valid_specifications() {
         check(json!({"resource_type": "Patient"}), &[]);
         check(json!({"resource_type": "{{entity.resourceType}}", "count": {"max": 0}}), &[]);
         check(
@@ -387,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn faulty_specifications() {
+    fn invalid_specifications() {
         check(json!({}), &[("resource_type", "required")]);
         check(json!({"resource_type": "Apointment"}), &[("resource_type", "did you mean `Appointment`")]);
         check(json!({"resource_type": 7}), &[("resource_type", "string")]);
@@ -396,11 +403,15 @@ mod tests {
         check(json!({"resource_type": "Task", "fields": [{"expected": 1}]}), &[("fields.0.path", "required")]);
         check(
             json!({"resource_type": "Task", "fields": [{"path": "a", "fhirpath": "status", "expected": 1}]}),
-            &[("fields.0.fhirpath", "beside")],
+            &[("fields.0.fhirpath", "cannot be combined")],
         );
         check(
             json!({"resource_type": "Task", "fields": [{"path": "a..b"}, {"fhirpath": " "}, {"path": "a", "value": 1}]}),
-            &[("fields.0.path", "empty step"), ("fields.1.fhirpath", "empty"), ("fields.2.value", "not a known field")],
+            &[
+                ("fields.0.path", "empty segment"),
+                ("fields.1.fhirpath", "empty"),
+                ("fields.2.value", "not a known field"),
+            ],
         );
         check(
             json!({"resource_type": "Task", "search": {"a b": "x", "status": "", "for": null, "code": []}}),
@@ -441,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_is_held_against_the_fields() {
+    fn the_newest_resource_is_compared() {
         let fields = json!([
             {"path": "status", "expected": "booked"},
             {"path": "minutesDuration", "expected": "{{entity.minutes}}"},
@@ -472,7 +483,7 @@ mod tests {
     fn candidates_and_counts() {
         let minutes = json!([{"path": "minutesDuration", "expected": 30}]);
         let none = json!([]);
-        for (fields, more, score, said) in [
+        for (fields, more, score, expected_text) in [
             (&none, json!({}), "1/1", "2 Appointments found"),
             (&minutes, json!({"match": "first"}), "1/1", "1 of 1"),
             (&minutes, json!({"match": "any"}), "1/1", "1 of 1"),
@@ -482,22 +493,17 @@ mod tests {
             (&none, json!({"count": {"min": 3}}), "0/1", "expected at least 3 Appointments, found 2"),
             (&none, json!({"count": {"max": 0}}), "0/1", "2 Appointments found that must not exist"),
             (&minutes, json!({"count": {"max": 0}}), "0/1", "1 Appointment found that must not exist"),
-            (
-                &json!([{"path": "status", "expected": "cancelled"}]),
-                json!({"count": {"max": 0}}),
-                "1/1",
-                "as it should",
-            ),
+            (&json!([{"path": "status", "expected": "cancelled"}]), json!({"count": {"max": 0}}), "1/1", "as expected"),
             (&none, json!({"search": {"status": "cancelled"}}), "0/1", "no Appointment found"),
             (&none, json!({"search": {"status": "cancelled"}, "count": {"max": 2}}), "0/1", "no Appointment found"),
-            (&none, json!({"search": {"sttus": "booked"}}), "0/1", "`sttus` is not understood"),
-            (&none, json!({"search": {"sttus": "booked"}, "count": {"max": 0}}), "0/1", "`sttus` is not understood"),
+            (&none, json!({"search": {"sttus": "booked"}}), "0/1", "`sttus` is not supported"),
+            (&none, json!({"search": {"sttus": "booked"}, "count": {"max": 0}}), "0/1", "`sttus` is not supported"),
             (&none, json!({"search": {"date": "tomorrow"}}), "0/1", "search parameter `date`"),
             (&none, json!({"search": {"patient": "Patient/{{entity.mrn}}"}}), "0/1", "has no value"),
             (&none, json!({"search": {"patient": "Patient/{{entity.mrn}}"}, "count": 0}), "0/1", "has no value"),
             (&none, json!({"resource_type": "{{entity.name}}"}), "0/1", "resource type"),
         ] {
-            says(&clinic(), &assertion(fields, &more), score, said);
+            says(&clinic(), &assertion(fields, &more), score, expected_text);
         }
     }
 
@@ -517,11 +523,11 @@ mod tests {
     }
 
     #[test]
-    fn deleted_resources_are_not_there() {
+    fn deleted_resources_are_not_found() {
         let deleted = clinic().write(SimulatorType::Fhir, "Appointment", "new", &Value::Null);
         let deleted = deleted.write(SimulatorType::Fhir, "Appointment", "old", &Value::Null);
         says(&deleted, &assertion(&json!([]), &json!({})), "0/1", "no Appointment found");
-        says(&deleted, &assertion(&json!([]), &json!({"count": 0})), "1/1", "as it should");
+        says(&deleted, &assertion(&json!([]), &json!({"count": 0})), "1/1", "as expected");
         says(
             &Playground::empty(),
             &assertion(&json!([]), &json!({"search": {}, "count": 0})),
@@ -565,13 +571,13 @@ mod tests {
     }
 
     #[test]
-    fn records_that_say_something_else_are_no_match() {
+    fn contradicting_records_do_not_match() {
         let both =
             |code: &str| json!({"coding": [{"system": LOINC, "code": "36643-5"}, {"system": LOINC, "code": code}]});
         let shown = |display: &str| json!({"coding": [{"system": LOINC, "code": "36643-5", "display": display}]});
         let quantity =
             |unit: &str| json!({"value": 2, "unit": unit, "system": "http://unitsofmeasure.org", "code": "mg"});
-        for (change, score, said) in [
+        for (change, score, expected_text) in [
             (json!({}), "1/1", "1 of 1"),
             (json!({"doNotPerform": false}), "1/1", ""),
             (json!({"doNotPerform": true}), "0/1", "doNotPerform: this element changes"),
@@ -585,15 +591,15 @@ mod tests {
             (json!({"quantityQuantity": quantity("mg")}), "1/1", ""),
             (json!({"quantityQuantity": quantity("g")}), "0/1", "quantityQuantity.unit: the unit contradicts"),
         ] {
-            says(&hospital().fhir(&order_with(&change)), &ordered(&json!({})), score, said);
+            says(&hospital().fhir(&order_with(&change)), &ordered(&json!({})), score, expected_text);
         }
         let listed = json!({"equivalents": [format!("{LOINC}|2823-3")]});
         says(&hospital().fhir(&order_with(&json!({"code": both("2823-3")}))), &ordered(&listed), "1/1", "");
-        let asked =
+        let asserted =
             json!({"fields": [{"path": "doNotPerform", "expected": true}, {"path": "status", "expected": "revoked"}]});
         says(
             &hospital().fhir(&order_with(&json!({"doNotPerform": true, "status": "revoked"}))),
-            &ordered(&asked),
+            &ordered(&asserted),
             "1/1",
             "",
         );
@@ -614,7 +620,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_back_is_left_out_and_not_counted() {
+    fn withdrawn_records_are_left_out() {
         let other = order_with(&json!({"id": "n", "status": "entered-in-error", "intent": "plan"}));
         let playground = hospital().fhir(&order()).fhir(&other);
         says(&playground, &ordered(&json!({"count": 1})), "1/1", "1 ServiceRequest found; 1 of 1");
@@ -643,7 +649,7 @@ mod tests {
         let fields =
             json!([{"path": "status", "expected": "active"}, {"fhirpath": "intent = 'order'", "expected": true}]);
         let only = |ignore: Value| ordered(&json!({"fields": fields, "only": true, "ignore": ignore}));
-        for (change, score, said) in [
+        for (change, score, expected_text) in [
             (json!({}), "1/1", "2 of 2"),
             (json!({"meta": {"tag": []}, "text": {"status": "generated", "div": "<div/>"}}), "1/1", ""),
             (json!({"text": {"status": "additional", "div": "<div>not this</div>"}}), "0/1", "text: is not asserted"),
@@ -680,7 +686,7 @@ mod tests {
                 "code.coding.1",
             ),
         ] {
-            says(&hospital().fhir(&order_with(&change)), &only(json!([])), score, said);
+            says(&hospital().fhir(&order_with(&change)), &only(json!([])), score, expected_text);
         }
         let noted = hospital().fhir(&order_with(&json!({"note": [{"text": "x"}], "authoredOn": "2026"})));
         says(&noted, &only(json!(["note", "authoredOn"])), "1/1", "");
@@ -694,7 +700,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_may_keep_what_was_there_and_nothing_more() {
+    fn an_update_may_keep_earlier_values() {
         let before = json!({"resourceType": "Task", "id": "t", "status": "requested", "intent": "order", "priority": "urgent",
             "note": [{"text": "call first"}]});
         let done = json!({"assert": "fhir-resource-state", "resource_type": "Task",

@@ -1,7 +1,7 @@
-//! Passes when the agent sent an HL7 version 2 message that correlates and whose fields match.
+//! Passes if the agent sent an HL7 version 2 message that correlates and whose fields match.
 //!
-//! Reads the `hl7_outbound` events: a message that the interface refused was not sent, and one that was sent again is one
-//! message. `correlate_by` takes HL7 paths, and `message_type` and `trigger_event`.
+//! Reads the `hl7_outbound` events. A message that the interface refused does not count, and a resent message counts once.
+//! `correlate_by` takes HL7 paths, `message_type` and `trigger_event`.
 //! The example: [`EXAMPLE`]. Evidence: `field_results[{path,expected,actual,passed}]`, `matched_event_id`.
 
 use std::collections::BTreeMap;
@@ -16,18 +16,18 @@ use serde_json::Value;
 
 use crate::authored::Authored;
 use crate::candidates::{self, Candidate, unmet_fields};
-use crate::checks::{Check, CheckInfo, Reads};
+use crate::checks::{Check, CheckInfo, ReadSimulators};
 use crate::closed_world::{self, check_ignore};
 use crate::compare::{Typing, nfc};
 use crate::count::Count;
-use crate::evidence::{Case, Evaluated, hl7_text, is_hl7_sent};
+use crate::evidence::{EvaluationContext, EvaluationResult, hl7_text, is_hl7_sent};
 use crate::field::{FieldAssertion, check_fields};
-use crate::impossible::{self, Impossible};
-use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
-use crate::manual::{self, Member};
+use crate::manual::{self, Parameter};
 use crate::matching::Match;
 use crate::path::check_correlation;
 use crate::path::hl7::{Hl7Key, Hl7Path};
+use crate::scoring::{CandidateResult, FieldResult, evaluate_fields, is_absence, score_candidates};
+use crate::unmatchable::{self, UnmatchablePart};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "hl7-structural",
@@ -50,10 +50,10 @@ pub struct Hl7Structural {
     pub matching: Match,
     #[serde(default)]
     pub count: Option<Count>,
-    /// Whether the message must have nothing beyond what the assertion looks at.
+    /// Whether the message must contain nothing other than the asserted values.
     #[serde(default)]
     pub only: bool,
-    /// Segments and fields that `only` does not look at.
+    /// Segments and fields that `only` ignores.
     #[serde(default)]
     pub ignore: Vec<Authored<Hl7Path>>,
 }
@@ -63,21 +63,21 @@ impl Check for Hl7Structural {
         name: "hl7-structural",
         summary: "The agent sent an HL7 version 2 message that correlates and whose fields match.",
         example: EXAMPLE,
-        reads: Reads::Type(SimulatorType::Hl7),
+        reads: ReadSimulators::Type(SimulatorType::Hl7),
         is_limit: false,
-        members: &[
-            Member::new(
+        parameters: &[
+            Parameter::with_default(
                 "correlate_by",
                 "{}",
-                "from an HL7 path, `message_type` or `trigger_event` to a text: which messages are meant",
+                "from an HL7 path, `message_type` or `trigger_event` to a text: selects the messages",
             ),
-            Member::new("fields", "[]", "[fields](#fields-and-operators) with HL7 paths"),
+            Parameter::with_default("fields", "[]", "[fields](#fields-and-operators) with HL7 paths"),
             manual::MATCH_ANY,
             manual::COUNT,
             manual::ONLY,
             manual::IGNORE,
         ],
-        description: "Reads what the agent sent (`hl7_outbound` events); a message that the interface refused was not sent, and a resend is no second message.",
+        description: "Reads the messages that the agent sent (`hl7_outbound` events). A message that the interface refused does not count, and a resent message counts once.",
         evidence: "`field_results[…]`, `matched_event_id`; [`count`, `candidates[]`](#evidence)",
     };
 
@@ -91,55 +91,61 @@ impl Check for Hl7Structural {
         is_absence(self.count)
     }
 
-    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
-        let mut sheets = Vec::new();
-        let events = case.events(SimulatorType::Hl7, &[EventType::Hl7Outbound])?;
+    fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult {
+        let mut candidate_results = Vec::new();
+        let events = context.events(SimulatorType::Hl7, &[EventType::Hl7Outbound])?;
         for event in events.into_iter().filter(|event| is_hl7_sent(&event.payload)) {
-            sheets.extend(self.hold(event, case)?);
+            candidate_results.extend(self.evaluate_message(event, context)?);
         }
-        let judgement = judge("message", sheets.len(), sheets, self.matching, self.count);
-        let matched = judgement.shown.first().map_or(Value::Null, |sheet| sheet.name.as_str().into());
-        let results = judgement.field_results();
-        judgement.outcome(self, case, [("field_results", results), ("matched_event_id", matched)])
+        let scored = score_candidates("message", candidate_results.len(), candidate_results, self.matching, self.count);
+        let matched = scored.listed.first().map_or(Value::Null, |result| result.name.as_str().into());
+        let results = scored.field_results();
+        scored.outcome(self, context, [("field_results", results), ("matched_event_id", matched)])
     }
 
     fn unmet(&self) -> Vec<(&'static str, Value)> {
         vec![("field_results", unmet_fields(&self.fields, self.count))]
     }
 
-    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
-        candidates::hl7::of(self, case)
+    fn candidates(&self, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::hl7::of(self, context)
     }
 
-    fn impossible(&self, _assertion: &Value, _bindings: &Bindings<'_>) -> Vec<Impossible> {
-        impossible::hl7_segments(self)
+    fn unmatchable_parts(&self, _assertion: &Value, _bindings: &Bindings<'_>) -> Vec<UnmatchablePart> {
+        unmatchable::hl7_segments(self)
     }
 }
 
 impl Hl7Structural {
-    /// None for a message that does not correlate. One that cannot be read is a candidate only where absence is asserted.
-    fn hold(&self, event: &Event, case: &Case<'_>) -> Result<Option<Sheet>, String> {
+    /// The result for a message. None if it does not correlate. An unreadable message is a candidate only if absence is asserted.
+    fn evaluate_message(
+        &self,
+        event: &Event,
+        context: &EvaluationContext<'_>,
+    ) -> Result<Option<CandidateResult>, String> {
         let name = event.id.to_string();
         let text = hl7_text(&event.payload);
-        case.budget.spend(text.map_or(0, |text| text.len() * (1 + self.fields.len() + self.correlate_by.len())))?;
+        context.budget.spend(text.map_or(0, |text| text.len() * (1 + self.fields.len() + self.correlate_by.len())))?;
         let message = text
             .ok_or_else(|| "the event has no message".to_owned())
-            .and_then(|text| Message::parse_text(text, &Limits::default()).map_err(|fault| fault.to_string()));
+            .and_then(|text| Message::parse_text(text, &Limits::default()).map_err(|error| error.to_string()));
         match message {
-            Err(fault) if is_absence(self.count) => Ok(Some(Sheet { name, fault: Some(fault), ..Sheet::default() })),
+            Err(error) if is_absence(self.count) => {
+                Ok(Some(CandidateResult { name, error: Some(error), ..CandidateResult::default() }))
+            }
             Err(_) => Ok(None),
             Ok(message) if !self.correlates(&message) => Ok(None),
             Ok(message) => {
                 let find = |path: &Hl7Path| Ok(path.find(&message).into_iter().map(Value::from).collect());
-                let fields = hold_fields(&self.fields, Typing::Untyped, &case.budget, find);
-                let violations = self.violations(&message, case)?;
-                Ok(Some(Sheet { name, fields, violations, ..Sheet::default() }))
+                let fields = evaluate_fields(&self.fields, Typing::Untyped, &context.budget, find);
+                let violations = self.violations(&message, context)?;
+                Ok(Some(CandidateResult { name, fields, violations, ..CandidateResult::default() }))
             }
         }
     }
 
-    /// What the message has beyond what is asserted. Where absence is asserted, every message that fits counts.
-    fn violations(&self, message: &Message, case: &Case<'_>) -> Result<Vec<FieldResult>, String> {
+    /// The parts of the message that are not asserted. Not used if absence is asserted.
+    fn violations(&self, message: &Message, context: &EvaluationContext<'_>) -> Result<Vec<FieldResult>, String> {
         if !self.only || is_absence(self.count) {
             return Ok(Vec::new());
         }
@@ -147,16 +153,17 @@ impl Hl7Structural {
             Hl7Key::Path(path) => Some(path),
             Hl7Key::MessageType | Hl7Key::TriggerEvent => None,
         });
-        closed_world::hl7::violations(message, correlated, &self.fields, &self.ignore, &case.budget)
+        closed_world::hl7::violations(message, correlated, &self.fields, &self.ignore, &context.budget)
     }
 
     fn correlates(&self, message: &Message) -> bool {
-        self.correlate_by.iter().all(|(key, wanted)| key.holds(wanted, message))
+        self.correlate_by.iter().all(|(key, wanted)| key.matches(wanted, message))
     }
 }
 
 impl Hl7Key {
-    pub(crate) fn holds(&self, wanted: &str, message: &Message) -> bool {
+    /// Whether a message has the wanted value.
+    pub(crate) fn matches(&self, wanted: &str, message: &Message) -> bool {
         match self {
             Hl7Key::MessageType => is_of_type(message, wanted),
             Hl7Key::TriggerEvent => message.trigger_event() == *wanted,
@@ -165,7 +172,7 @@ impl Hl7Key {
     }
 }
 
-/// `ORM`, or `ORM^O01` with the trigger event.
+/// `wanted` is a message type such as `ORM`, or one with a trigger event such as `ORM^O01`.
 fn is_of_type(message: &Message, wanted: &str) -> bool {
     let (wanted, trigger) = wanted.split_once('^').map_or((wanted, None), |(wanted, trigger)| (wanted, Some(trigger)));
     message.message_type() == wanted && trigger.is_none_or(|trigger| message.trigger_event() == trigger)
@@ -178,12 +185,12 @@ mod tests {
     use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
-    fn check(specification: Value, faults: &[(&str, &str)]) {
-        crate::testing::check("hl7-structural", specification, faults);
+    fn check(specification: Value, expected_errors: &[(&str, &str)]) {
+        crate::testing::check("hl7-structural", specification, expected_errors);
     }
 
     #[test]
-    fn sound_specifications() {
+    fn valid_specifications() {
         check(json!({}), &[]);
         check(json!({"correlate_by": {"message_type": "ORM^O01"}, "count": {"max": 0}}), &[]);
         check(json!({"fields": [{"path": "ZPI", "op": "exists"}, {"path": "PID.5.1", "expected": "Smith"}]}), &[]);
@@ -191,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn faulty_specifications() {
+    fn invalid_specifications() {
         check(
             json!({"correlate_by": {"mesage_type": "ORM", "PID.3": 5, "PID.x": "1", "{{entity.path}}": "1"}}),
             &[
-                ("correlate_by.mesage_type", "nor a path"),
+                ("correlate_by.mesage_type", "or a path"),
                 ("correlate_by.PID.3", "must be a string"),
                 ("correlate_by.PID.x", "number"),
-                ("correlate_by.{{entity.path}}", "in a key"),
+                ("correlate_by.{{entity.path}}", "a key must not"),
             ],
         );
         check(json!({"correlate_by": {"PID.3.1": " "}}), &[("correlate_by.PID.3.1", "empty")]);
@@ -257,7 +264,7 @@ mod tests {
     fn absence_and_unreadable_messages() {
         let none_sent = json!({"correlate_by": {"message_type": "ORM"}, "count": {"max": 0}});
         says(&interface(), &assertion(none_sent.clone()), "0/1", "2 message");
-        says(&Playground::new(&[]), &assertion(none_sent.clone()), "1/1", "as it should");
+        says(&Playground::new(&[]), &assertion(none_sent.clone()), "1/1", "as expected");
         says(&Playground::empty(), &assertion(none_sent.clone()), "0/1", "no Hl7 sandbox");
         says(&Playground::new(&[]), &assertion(json!({})), "0/1", "no message found");
         for payload in
@@ -274,7 +281,7 @@ mod tests {
         ] {
             let refused = Playground::new(&[]).event(SimulatorType::Hl7, EventType::Hl7Outbound, payload);
             says(&refused, &assertion(json!({})), "0/1", "no message found");
-            says(&refused, &assertion(none_sent.clone()), "1/1", "as it should");
+            says(&refused, &assertion(none_sent.clone()), "1/1", "as expected");
         }
         let other = json!({"correlate_by": {"message_type": "ORM^O02"}});
         says(&interface(), &assertion(other), "0/1", "no message found");

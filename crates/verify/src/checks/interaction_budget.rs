@@ -1,4 +1,4 @@
-//! Passes when the agent did its work with no more interactions than budgeted.
+//! Passes if the agent did its work within a budget of interactions.
 //!
 //! Reads the events. `max` is one number for all of them, or a number per event type. The example: [`EXAMPLE`].
 //! Evidence: `counts`.
@@ -13,10 +13,10 @@ use serde::Deserialize;
 use serde_json::Map;
 use serde_json::Value;
 
-use crate::checks::{Check, CheckInfo, Reads};
+use crate::checks::{Check, CheckInfo, ReadSimulators};
 use crate::count::{counted, whole_number};
-use crate::evidence::{Case, Evaluated, Outcome, is_of_scenario, object, text};
-use crate::manual::Member;
+use crate::evidence::{EvaluationContext, EvaluationResult, Outcome, is_of_scenario, object, text};
+use crate::manual::Parameter;
 
 pub const EXAMPLE: &str = r#"{
   "assert": "interaction-budget",
@@ -26,29 +26,32 @@ pub const EXAMPLE: &str = r#"{
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InteractionBudget {
-    /// As written: see [`InteractionBudget::budget`].
+    /// As the author wrote it. See [`InteractionBudget::limits`].
     pub max: Value,
 }
 
+/// The limits on the number of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Budget {
-    InAll(u64),
-    /// Types that are not named have no limit.
+pub enum InteractionLimits {
+    Total(u64),
+    /// Other types have no limit.
     PerType(BTreeMap<EventType, u64>),
 }
 
 impl InteractionBudget {
-    /// Faults are under `max`.
-    pub fn budget(&self) -> Result<Budget, FieldErrors> {
+    /// Parses `max`. Errors are under `max`.
+    pub fn limits(&self) -> Result<InteractionLimits, FieldErrors> {
         let mut errors = FieldErrors::new();
         match &self.max {
-            Value::Object(members) if members.is_empty() => errors.add("max", "says nothing: name an event type"),
+            Value::Object(members) if members.is_empty() => {
+                errors.add("max", "asserts nothing: give at least one event type")
+            }
             Value::Object(_) => match reading::read(&self.max, Hints::default()).into_result() {
-                Ok(limits) => return Ok(Budget::PerType(limits)),
-                Err(faults) => errors.nest("max", faults),
+                Ok(limits) => return Ok(InteractionLimits::PerType(limits)),
+                Err(field_errors) => errors.nest("max", field_errors),
             },
             max => match whole_number(max) {
-                Some(max) => return Ok(Budget::InAll(max)),
+                Some(max) => return Ok(InteractionLimits::Total(max)),
                 None => errors.add("max", "must be a whole number from 0, or an object from event type to number"),
             },
         }
@@ -56,7 +59,8 @@ impl InteractionBudget {
     }
 }
 
-const NOT_OF_THE_AGENT: [EventType; 6] = [
+/// Events that the agent did not cause.
+const NOT_BY_AGENT: [EventType; 6] = [
     EventType::ScenarioStep,
     EventType::Reset,
     EventType::PortalDetermination,
@@ -70,16 +74,19 @@ impl Check for InteractionBudget {
         name: "interaction-budget",
         summary: "The agent did its work with no more interactions than budgeted.",
         example: EXAMPLE,
-        reads: Reads::All,
+        reads: ReadSimulators::All,
         is_limit: true,
-        members: &[Member::required("max", "one whole number for all events, or an object from event type to number")],
-        description: "The event types: {event_types}. What a step of the scenario brought is not counted, and `scenario_step`, `portal_determination`, `message_inbound`, `fax_inbound` and `fax_status` are not in the sum. Of `voice_turn` only the agent's own turns count.",
+        parameters: &[Parameter::required(
+            "max",
+            "one whole number for all events, or an object from event type to number",
+        )],
+        description: "The event types: {event_types}. Events of scenario steps are not counted, and `scenario_step`, `portal_determination`, `message_inbound`, `fax_inbound` and `fax_status` do not count toward the total. Of `voice_turn`, only the agent's own turns count.",
         evidence: "`counts`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
-        if let Err(faults) = self.budget() {
-            errors.merge(faults);
+        if let Err(field_errors) = self.limits() {
+            errors.merge(field_errors);
         }
     }
 
@@ -87,44 +94,44 @@ impl Check for InteractionBudget {
         true
     }
 
-    /// What the scenario did, what a payer decided later, what people wrote and said, what became of calls, and resets are no
-    /// interactions of the agent.
-    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
-        let budget = self.budget().map_err(|faults| faults.to_string())?;
-        if case.evidence.world.sandboxes.is_empty() {
+    fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult {
+        let limits = self.limits().map_err(|errors| errors.to_string())?;
+        if context.evidence.world.sandboxes.is_empty() {
             return Err("the playground has no sandbox".to_owned());
         }
-        case.budget.spend(case.evidence.events.len())?;
+        context.budget.spend(context.evidence.events.len())?;
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        let is_of_others =
+        let is_by_others =
             |event: &Event| event.r#type == EventType::VoiceTurn && text(&event.payload, "speaker") != Some("agent");
         let is_counted =
-            |event: &&Event| event.r#type == EventType::ScenarioStep || !(is_of_scenario(event) || is_of_others(event));
-        // What was settled came after the agent had finished.
-        let events = case.evidence.events.iter().filter(|event| !event.is_settled());
+            |event: &&Event| event.r#type == EventType::ScenarioStep || !(is_of_scenario(event) || is_by_others(event));
+        // Events of settling come after the agent has finished.
+        let events = context.evidence.events.iter().filter(|event| !event.is_settled());
         for event in events.filter(is_counted) {
             *counts.entry(event.r#type.name()).or_default() += 1;
         }
-        let of = |kind: EventType| counts.get(kind.name()).copied().unwrap_or(0);
-        let others = NOT_OF_THE_AGENT.map(EventType::name);
+        let count_of = |kind: EventType| counts.get(kind.name()).copied().unwrap_or(0);
+        let others = NOT_BY_AGENT.map(EventType::name);
         let is_own = |name: &&str| !others.contains(name);
         let total: u64 = counts.iter().filter(|(name, _)| is_own(name)).map(|(_, count)| count).sum();
         let interactions = counted(usize::try_from(total).unwrap_or(usize::MAX), "interaction");
-        let exceeded: Vec<String> = match budget {
-            Budget::InAll(max) => {
+        let exceeded: Vec<String> = match limits {
+            InteractionLimits::Total(max) => {
                 (total > max).then(|| format!("{interactions}, at most {max} allowed")).into_iter().collect()
             }
-            Budget::PerType(limits) => {
-                let over = limits.into_iter().filter(|(kind, max)| of(*kind) > *max);
-                over.map(|(kind, max)| format!("{} {}, at most {max} allowed", of(kind), kind.name())).collect()
+            InteractionLimits::PerType(limits) => {
+                let exceeded = limits.into_iter().filter(|(kind, max)| count_of(*kind) > *max);
+                exceeded
+                    .map(|(kind, max)| format!("{} {}, at most {max} allowed", count_of(kind), kind.name()))
+                    .collect()
             }
         };
-        let shown: Map<String, Value> =
+        let counts: Map<String, Value> =
             counts.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect();
         let passed = exceeded.is_empty();
         let details = if passed { format!("{interactions}, within the budget") } else { exceeded.join("; ") };
         let score = if passed { Score::one() } else { Score::zero() };
-        Ok(Outcome { score, passed, details, evidence: object([("counts", Value::Object(shown))]) })
+        Ok(Outcome { score, passed, details, evidence: object([("counts", Value::Object(counts))]) })
     }
 }
 
@@ -135,24 +142,24 @@ mod tests {
     use model::simulator::SimulatorType;
     use serde_json::json;
 
-    fn check(specification: Value, faults: &[(&str, &str)]) {
-        crate::testing::check("interaction-budget", specification, faults);
+    fn check(specification: Value, expected_errors: &[(&str, &str)]) {
+        crate::testing::check("interaction-budget", specification, expected_errors);
     }
 
     #[test]
-    fn sound_specifications() {
+    fn valid_specifications() {
         check(json!({"max": 0}), &[]);
         check(json!({"max": {"fhir_request": 5, "scenario_step": 0, "x12_request": 1, "hl7_outbound": 2}}), &[]);
-        let budget = InteractionBudget { max: json!({"file_write": 2}) }.budget();
-        assert_eq!(budget, Ok(Budget::PerType(BTreeMap::from([(EventType::FileWrite, 2)]))));
+        let limits = InteractionBudget { max: json!({"file_write": 2}) }.limits();
+        assert_eq!(limits, Ok(InteractionLimits::PerType(BTreeMap::from([(EventType::FileWrite, 2)]))));
     }
 
     #[test]
-    fn faulty_specifications() {
+    fn invalid_specifications() {
         check(json!({}), &[("max", "required")]);
         check(json!({"max": null}), &[("max", "whole number")]);
         check(json!({"max": 1.5}), &[("max", "whole number")]);
-        check(json!({"max": {}}), &[("max", "says nothing")]);
+        check(json!({"max": {}}), &[("max", "asserts nothing")]);
         check(
             json!({"max": {"fhir_requests": 1, "voice_turn": -1, "file_read": "3"}}),
             &[("max.fhir_requests", "one of `fhir_request`"), ("max.voice_turn", "whole"), ("max.file_read", "whole")],
@@ -174,9 +181,9 @@ mod tests {
         says(&playground, &assertion(json!({"fhir_request": 1})), "0/1", "2 fhir_request, at most 1 allowed");
         says(&Playground::empty(), &assertion(json!(5)), "0/1", "no sandbox");
         let arrived = json!({"channel": "sms", "scenario_step": 0});
-        let mut brought = playground.event(SimulatorType::Message, EventType::MessageInbound, arrived);
-        brought.events.iter_mut().for_each(|event| "scenario".clone_into(&mut event.actor));
-        scores(&brought, &assertion(json!({"message_inbound": 0})), "1/1", &counts);
-        scores(&brought, &assertion(json!(3)), "1/1", &counts);
+        let mut given_bytes = playground.event(SimulatorType::Message, EventType::MessageInbound, arrived);
+        given_bytes.events.iter_mut().for_each(|event| "scenario".clone_into(&mut event.actor));
+        scores(&given_bytes, &assertion(json!({"message_inbound": 0})), "1/1", &counts);
+        scores(&given_bytes, &assertion(json!(3)), "1/1", &counts);
     }
 }

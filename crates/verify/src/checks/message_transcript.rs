@@ -1,7 +1,7 @@
-//! Passes when the text messages or e-mails have the phrases.
+//! Passes if the text messages or e-mails contain the phrases.
 //!
-//! Reads the delivered messages; `outbound` are the agent's, `inbound` those it received. A message is to the patient
-//! whose number or address it was sent to, not to the one that the agent names beside another number.
+//! Reads the delivered messages. `outbound` messages are the agent's, `inbound` are those that it received. The recipient is
+//! the patient who has the number or address, not the one whom the agent names.
 //! The example: [`EXAMPLE`]. Evidence: `phraseResults[{phrase,found}]`.
 
 use model::FieldErrors;
@@ -14,14 +14,14 @@ use serde_json::Value;
 
 use crate::authored::Authored;
 use crate::candidates::{self, Candidate, unmet_phrases};
-use crate::checks::{Check, CheckInfo, Reads};
+use crate::checks::{Check, CheckInfo, ReadSimulators};
 use crate::count::Count;
-use crate::evidence::{Case, Evaluated, text};
-use crate::judge::{Sheet, is_absence, judge};
-use crate::manual::{self, Member};
+use crate::evidence::{EvaluationContext, EvaluationResult, text};
+use crate::manual::{self, Parameter};
 use crate::matching::Match;
 use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_numbers, check_phrases, check_words_of};
 use crate::recipient::{PatientAddresses, Recipient, normalized};
+use crate::scoring::{CandidateResult, is_absence, score_candidates};
 use crate::wording::Wording;
 
 pub const EXAMPLE: &str = r#"{
@@ -46,7 +46,7 @@ pub struct MessageTranscript {
     /// Only messages to or from this patient.
     #[serde(default)]
     pub patient_id: Option<String>,
-    /// Only messages to this address; of inbound ones, from it.
+    /// Only messages to this address, or inbound messages from it.
     #[serde(default)]
     pub to: Option<Authored<Recipient>>,
     #[serde(default)]
@@ -58,10 +58,10 @@ pub struct MessageTranscript {
     /// The phone numbers that may occur.
     #[serde(default)]
     pub numbers: Option<Vec<Authored<PhoneNumber>>>,
-    /// The words that may occur besides those of `contains`.
+    /// The words that may occur in addition to those of `contains`.
     #[serde(default)]
     pub words: Option<Vec<String>>,
-    /// What each message must be, and nothing else.
+    /// The exact wording of each message.
     #[serde(default)]
     pub text: Option<Wording>,
     #[serde(default)]
@@ -78,33 +78,36 @@ pub enum Direction {
 impl Check for MessageTranscript {
     const INFO: CheckInfo = CheckInfo {
         name: "message-transcript",
-        summary: "The text messages or e-mails have the phrases.",
+        summary: "The text messages or e-mails contain the phrases.",
         example: EXAMPLE,
-        reads: Reads::Type(SimulatorType::Message),
+        reads: ReadSimulators::Type(SimulatorType::Message),
         is_limit: false,
-        members: &[
-            Member::optional("channel", "`sms` or `email`; both without it"),
-            Member::optional("direction", "`outbound` are the agent's, `inbound` those it received; both without it"),
-            Member::optional(
-                "patient_id",
-                "only messages to or from this patient: sent to a number or address that the patient has in the FHIR data, where there is one",
+        parameters: &[
+            Parameter::optional("channel", "`sms` or `email`; without it, both"),
+            Parameter::optional(
+                "direction",
+                "`outbound` (sent by the agent) or `inbound` (received by it); without it, both",
             ),
-            Member::optional(
+            Parameter::optional(
+                "patient_id",
+                "only messages to or from this patient: sent to a number or address that the patient has in the FHIR data, if there is one",
+            ),
+            Parameter::optional(
                 "to",
-                "only messages to this phone number or e-mail address (of inbound ones: from it), however it is written; `patient` is any that the patient has in the FHIR data",
+                "only messages to this phone number or e-mail address (or inbound messages from it), in any spelling; `patient` is any address that the patient has in the FHIR data",
             ),
             manual::CONTAINS,
             manual::NOT_CONTAINS,
             manual::NEGATION,
             manual::NUMBERS,
             manual::WORDS,
-            Member::optional(
+            Parameter::optional(
                 "text",
-                "[fixed wording](#fixed-wording): a text, or a list of alternatives; each message must be one of them, whole. Of an e-mail the subject line and the body after it",
+                "[fixed wording](#fixed-wording): a text, or a list of alternatives; each whole message must be one of them. For an e-mail, it is the subject line followed by the body",
             ),
             manual::COUNT,
         ],
-        description: "Reads the delivered messages of the [conversation](messages.md). One of `contains`, `not_contains`, `numbers`, `words`, `text` and `count` is needed.",
+        description: "Reads the delivered messages of the [conversation](messages.md). At least one of `contains`, `not_contains`, `numbers`, `words`, `text` and `count` is required.",
         evidence: "`phraseResults`; [`count`, `candidates[]`](#evidence)",
     };
 
@@ -123,32 +126,32 @@ impl Check for MessageTranscript {
             && self.text.is_none()
             && self.count.is_none()
         {
-            errors.add("", "says nothing: give `contains`, `not_contains`, `numbers`, `words`, `text` or `count`");
+            errors.add("", "asserts nothing: give `contains`, `not_contains`, `numbers`, `words`, `text` or `count`");
         }
     }
 
     fn is_guard(&self) -> bool {
-        let asks_nothing = self.contains.is_empty() && self.text.is_none();
-        is_absence(self.count) || (asks_nothing && self.count.is_none_or(|count| count.min == 0))
+        let requires_nothing = self.contains.is_empty() && self.text.is_none();
+        is_absence(self.count) || (requires_nothing && self.count.is_none_or(|count| count.min == 0))
     }
 
-    /// The messages are one transcript; `turn` is the message's number in it. Where absence is asserted, each message is
-    /// judged by itself.
-    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+    /// The messages are one transcript, in which `turn` is the number of the message. If absence is asserted, each message is a
+    /// transcript of its own.
+    fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult {
         let types = match self.direction {
             Some(Direction::Inbound) => &[EventType::MessageInbound][..],
             Some(Direction::Outbound) => &[EventType::MessageOutbound],
             None => &[EventType::MessageInbound, EventType::MessageOutbound],
         };
-        let events = case.events(SimulatorType::Message, types)?;
-        let filter = MessageFilter::new(self, case)?;
-        let mut meant = Vec::new();
+        let events = context.events(SimulatorType::Message, types)?;
+        let filter = MessageFilter::new(self, context)?;
+        let mut selected = Vec::new();
         for event in events {
-            if filter.admits(event, case)? {
-                meant.push(event);
+            if filter.admits(event, context)? {
+                selected.push(event);
             }
         }
-        let bodies = meant.iter().map(|event| body(&event.payload));
+        let bodies = selected.iter().map(|event| body(&event.payload));
         let turns: Vec<(Value, String)> = (0_u64..).map(Value::from).zip(bodies).collect();
         let found = turns.len();
         let parts: Vec<&[(Value, String)]> = match found {
@@ -156,29 +159,29 @@ impl Check for MessageTranscript {
             _ if is_absence(self.count) => turns.chunks(1).collect(),
             _ => vec![turns.as_slice()],
         };
-        let sheets = parts.into_iter().zip(&meant).map(|(turns, event)| {
+        let candidate_results = parts.into_iter().zip(&selected).map(|(turns, event)| {
             let texts = turns.iter().map(|(turn, text)| (turn.clone(), text.as_str()));
-            let transcript = Transcript::new(texts, &case.budget)?;
-            let phrases = transcript.hold(self.rules(), &case.budget)?;
-            Ok(Sheet {
+            let transcript = Transcript::new(texts, &context.budget)?;
+            let phrases = transcript.evaluate(self.rules(), &context.budget)?;
+            Ok(CandidateResult {
                 name: turns.first().map_or_else(String::new, |(turn, _)| turn.to_string()),
                 phrases,
                 event: Some(event.id.to_string()),
-                ..Sheet::default()
+                ..CandidateResult::default()
             })
         });
-        let sheets = sheets.collect::<Result<Vec<_>, String>>()?;
-        let judgement = judge("message", found, sheets, Match::First, self.count);
-        let results = judgement.phrase_results();
-        judgement.outcome(self, case, [("phraseResults", results)])
+        let candidate_results = candidate_results.collect::<Result<Vec<_>, String>>()?;
+        let scored = score_candidates("message", found, candidate_results, Match::First, self.count);
+        let results = scored.phrase_results();
+        scored.outcome(self, context, [("phraseResults", results)])
     }
 
     fn unmet(&self) -> Vec<(&'static str, Value)> {
         vec![("phraseResults", unmet_phrases(self.rules(), self.count))]
     }
 
-    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
-        candidates::messages::of(self, case)
+    fn candidates(&self, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::messages::of(self, context)
     }
 
     fn recommendations(&self, _label: &str) -> Vec<&'static str> {
@@ -189,47 +192,47 @@ impl Check for MessageTranscript {
     }
 }
 
-/// Which messages are meant.
+/// Selects messages by channel, patient and recipient.
 pub(crate) struct MessageFilter<'c> {
     check: &'c MessageTranscript,
     to: Option<&'c Recipient>,
-    /// What the patient of `patient_id` has on file; none when there is no such patient to look up.
+    /// The addresses of the patient of `patient_id`. None if the FHIR data has no such patient.
     on_file: Option<PatientAddresses>,
 }
 
 impl<'c> MessageFilter<'c> {
-    pub(crate) fn new(check: &'c MessageTranscript, case: &Case<'_>) -> Result<Self, String> {
+    pub(crate) fn new(check: &'c MessageTranscript, context: &EvaluationContext<'_>) -> Result<Self, String> {
         let to = check.to.as_ref().map(Authored::ready).transpose()?;
         let on_file = match &check.patient_id {
-            Some(patient) => PatientAddresses::of(patient, case)?,
+            Some(patient) => PatientAddresses::of(patient, context)?,
             None => None,
         };
         Ok(Self { check, to, on_file })
     }
 
-    fn admits(&self, event: &Event, case: &Case<'_>) -> Result<bool, String> {
+    fn admits(&self, event: &Event, context: &EvaluationContext<'_>) -> Result<bool, String> {
         let payload = &event.payload;
         let channel = self.check.channel.map(Channel::name);
         let is_channel = channel.is_none_or(|channel| text(payload, "channel") == Some(channel));
-        Ok(is_said(payload) && is_channel && self.is_patients(event) && self.is_addressed(event, case)?)
+        Ok(is_delivered(payload) && is_channel && self.is_patients(event) && self.is_addressed(event, context)?)
     }
 
-    /// Whether it is to or from the patient of `patient_id`. The address decides where the patient has one on file; a check
-    /// of what must not be also looks at messages that only claim to be to the patient.
+    /// Whether the message is to or from the patient of `patient_id`. The address decides if the patient has one on file. A
+    /// check that only forbids something also reads messages that name the patient but go to another address.
     pub(crate) fn is_patients(&self, event: &Event) -> bool {
         let Some(patient) = &self.check.patient_id else { return true };
         let is_named = text(&event.payload, "patient_id") == Some(patient);
         match (&self.on_file, text(&event.payload, "to")) {
             (Some(on_file), Some(to)) if event.r#type == EventType::MessageOutbound => {
-                let asks_nothing = self.check.contains.is_empty() && self.check.text.is_none();
-                let is_guard = is_absence(self.check.count) || (asks_nothing && self.check.count.is_none());
+                let requires_nothing = self.check.contains.is_empty() && self.check.text.is_none();
+                let is_guard = is_absence(self.check.count) || (requires_nothing && self.check.count.is_none());
                 on_file.has(to) || (is_named && (is_guard || !on_file.has_kind_of(to)))
             }
             _ => is_named,
         }
     }
 
-    pub(crate) fn is_addressed(&self, event: &Event, case: &Case<'_>) -> Result<bool, String> {
+    pub(crate) fn is_addressed(&self, event: &Event, context: &EvaluationContext<'_>) -> Result<bool, String> {
         let Some(wanted) = self.to else { return Ok(true) };
         let member = if event.r#type == EventType::MessageOutbound { "to" } else { "from" };
         let Some(address) = text(&event.payload, member) else { return Ok(false) };
@@ -239,7 +242,7 @@ impl<'c> MessageFilter<'c> {
             Recipient::Patient => match (&self.on_file, text(&event.payload, "patient_id")) {
                 (Some(on_file), _) => on_file.has(address),
                 (None, Some(patient)) if self.check.patient_id.is_none() => {
-                    PatientAddresses::of(patient, case)?.is_some_and(|on_file| on_file.has(address))
+                    PatientAddresses::of(patient, context)?.is_some_and(|on_file| on_file.has(address))
                 }
                 _ => false,
             },
@@ -262,12 +265,12 @@ impl MessageTranscript {
     }
 }
 
-/// What was not delivered was not said to anyone.
-pub(crate) fn is_said(payload: &Value) -> bool {
+/// Whether a message was delivered.
+pub(crate) fn is_delivered(payload: &Value) -> bool {
     !matches!(text(payload, "status"), Some("undelivered" | "refused"))
 }
 
-/// An e-mail's subject belongs to what it says.
+/// The text of a message, including the subject of an e-mail.
 fn body(payload: &Value) -> String {
     let parts = [text(payload, "subject"), text(payload, "body")];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
@@ -280,12 +283,12 @@ mod tests {
     use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
-    fn check(specification: Value, faults: &[(&str, &str)]) {
-        crate::testing::check("message-transcript", specification, faults);
+    fn check(specification: Value, expected_errors: &[(&str, &str)]) {
+        crate::testing::check("message-transcript", specification, expected_errors);
     }
 
     #[test]
-    fn sound_specifications() {
+    fn valid_specifications() {
         check(json!({"contains": ["hello"]}), &[]);
         check(json!({"channel": "email", "direction": "outbound", "count": {"max": 0}}), &[]);
         check(json!({"to": "{{entity.phone}}", "count": 1}), &[]);
@@ -293,9 +296,9 @@ mod tests {
     }
 
     #[test]
-    fn faulty_specifications() {
-        check(json!({}), &[("", "says nothing")]);
-        check(json!({"channel": "sms", "direction": "outbound"}), &[("", "says nothing")]);
+    fn invalid_specifications() {
+        check(json!({}), &[("", "asserts nothing")]);
+        check(json!({"channel": "sms", "direction": "outbound"}), &[("", "asserts nothing")]);
         check(
             json!({"channel": "fax", "direction": "out", "contains": ["x"]}),
             &[("channel", "must be `sms` or `email`"), ("direction", "must be `inbound`")],
@@ -331,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_to_somebody_else_is_not_meant() {
+    fn a_message_to_another_address_is_not_selected() {
         let payload = json!({"channel": "sms", "patient_id": "p-1", "body": "Please call us."});
         let sent = Playground::new(&[]).event(SimulatorType::Message, EventType::MessageOutbound, payload);
         let wanted =
@@ -340,7 +343,7 @@ mod tests {
         says(&sent, &wanted("p-2"), "0/1", "no message");
     }
 
-    /// The number decides, not the name that the agent gives beside it.
+    /// The number decides, not the patient whom the agent names.
     #[test]
     fn a_message_is_to_the_patient_whose_number_it_went_to() {
         let patient = |id: &str, telecom: Value| json!({"resourceType": "Patient", "id": id, "telecom": telecom});
@@ -377,14 +380,14 @@ mod tests {
             (sent("sms", None, "15550100123"), json!({"to": "+1 (555) 010-0124"}), "0/1"),
             (sent("email", None, "ANN@example.org"), json!({"patient_id": "p-1", "to": "ann@Example.org"}), "1/1"),
             (sent("email", Some("p-1"), "bob@example.org"), json!({"patient_id": "p-1"}), "0/1"),
-            // Nothing is on file: the name is all that there is.
+            // The patient has no address on file, so the name decides.
             (sent("sms", Some("p-3"), "+15550109999"), json!({"patient_id": "p-3"}), "1/1"),
             (sent("sms", Some("p-3"), "+15550109999"), json!({"patient_id": "p-3", "to": "patient"}), "0/1"),
             (sent("email", Some("p-2"), "bob@example.org"), json!({"patient_id": "p-2"}), "1/1"),
         ] {
             says(&playground, &wanted(specification), score, "");
         }
-        // What must not be said to the patient must not be said in their name to others either.
+        // Forbidden phrases are also searched in messages that name the patient but go to another address.
         let claimed = sent("sms", Some("p-1"), "+15550109999");
         for specification in [
             json!({"assert": "message-transcript", "patient_id": "p-1", "not_contains": ["call us"]}),
@@ -393,7 +396,7 @@ mod tests {
         ] {
             says(&claimed, &specification, "0/1", "");
         }
-        // A number that the agent wrote into the record is not one that was on file.
+        // A number that the agent wrote into the record does not count as on file.
         let changed = sent("sms", Some("p-2"), "+15550109999").fhir(&patient("p-2", phone("+15550109999")));
         says(&changed, &wanted(json!({"patient_id": "p-2"})), "0/1", "no message");
     }
@@ -405,11 +408,11 @@ mod tests {
             Playground::new(&[]).event(SimulatorType::Message, EventType::MessageOutbound, payload)
         };
         let assertion = |negation: &str| json!({"assert": "message-transcript", "contains": ["call the clinic", "do not eat"], "negation": negation});
-        let told = "Do not eat. Do NOT call the clinic.";
-        says(&sent(told), &assertion("ignore"), "1/1", "");
+        let body = "Do not eat. Do NOT call the clinic.";
+        says(&sent(body), &assertion("ignore"), "1/1", "");
         says(&sent("Do not eat. Do not hesitate to call the clinic."), &assertion("reject"), "1/1", "");
         scores(
-            &sent(told),
+            &sent(body),
             &assertion("reject"),
             "1/2",
             &json!({"phraseResults": [

@@ -1,10 +1,10 @@
-//! Passes when the agent did nothing but what is allowed.
+//! Passes if the agent did only what is allowed.
 //!
-//! Reads the effects of the agent's work, which come from the change log and the events: what was done and undone counts.
-//! Patterns are written `channel/kind[/key][:verb]`: `fhir/Appointment`, `fhir/Task/t-12:update`, `files/outbox/**`,
-//! `hl7/ORM^O01:send`. Without a verb a pattern means what was added: records created, messages sent, calls placed.
-//! `require` names what must have happened, so that an agent that does nothing does not pass, and allows it. `at_most` says
-//! how often. The example: [`EXAMPLE`]. Evidence: `unexpected[]`, and with `require` also `missing[]`.
+//! Reads the effects of the agent, which come from the change log and the events. Effects that were undone count too.
+//! Patterns are `channel/kind[/key][:verb]`: `fhir/Appointment`, `fhir/Task/t-12:update`, `files/outbox/**`,
+//! `hl7/ORM^O01:send`. Without a verb, a pattern covers additions: records created, messages sent, calls placed. `require`
+//! lists effects that must have happened, and allows them; with it, an agent that does nothing fails. `at_most` limits the
+//! number of effects. The example: [`EXAMPLE`]. Evidence: `unexpected[]`, and with `require` also `missing[]`.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
@@ -19,13 +19,13 @@ use world::{Effect, Seq, Verb};
 use crate::authored::{Authored, Notation};
 use crate::bind::Escaping;
 use crate::bounds::short;
-use crate::candidates::{self, Shortfall};
-use crate::checks::{Check, CheckInfo, Reads};
-use crate::evidence::{Case, Evaluated, Outcome, check_here, object};
+use crate::candidates::{self, CountProblem};
+use crate::checks::{Check, CheckInfo, ReadSimulators};
+use crate::evidence::{EvaluationContext, EvaluationResult, Outcome, check_is_local, object};
 use crate::glob::{Glob, Segment};
-use crate::impossible::{self, Impossible};
 use crate::limits::{LONGEST_LIST, LONGEST_PATH};
-use crate::manual::Member;
+use crate::manual::Parameter;
+use crate::unmatchable::{self, UnmatchablePart};
 use crate::x12_refusals;
 
 pub const EXAMPLE: &str = r#"{
@@ -38,21 +38,21 @@ pub const EXAMPLE: &str = r#"{
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoSideEffects {
-    /// Without any, nothing at all may be done.
+    /// Allowed effects. If empty, no effect is allowed.
     #[serde(default)]
     pub allow: Vec<Authored<EffectPattern>>,
-    /// What must have been done; allowed with that.
+    /// Effects that must have happened. They are allowed, too.
     #[serde(default)]
     pub require: Vec<Authored<EffectPattern>>,
-    /// How many effects a pattern may cover.
+    /// The maximum number of effects that a pattern may cover.
     #[serde(default)]
     pub at_most: BTreeMap<String, u64>,
-    /// What must have begun in this order.
+    /// Patterns whose first effects must be in this order.
     #[serde(default)]
     pub order: Vec<Authored<EffectPattern>>,
 }
 
-/// Effects by name and verb.
+/// A pattern for effects, by name and verb.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectPattern {
     pub channel: &'static str,
@@ -60,13 +60,13 @@ pub struct EffectPattern {
     pub verbs: Verbs,
 }
 
-/// Which verbs a pattern covers.
+/// The verbs that a pattern covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verbs {
-    /// None was written: create, send, place and answer.
+    /// No verb was given: create, send, place and answer.
     Additions,
     One(Verb),
-    /// `*`
+    /// `*`.
     All,
 }
 
@@ -91,16 +91,16 @@ impl Notation for EffectPattern {
         };
         let (resource, verbs) = split_verb(rest)?;
         if resource.is_empty() {
-            return Err(format!("must say what in `{channel}` is meant: `{channel}/**` is everything"));
+            return Err(format!("must name something in `{channel}`: `{channel}/**` covers everything"));
         }
         if resource.starts_with('/') {
-            return Err("has an empty segment: a name or pattern must stand between slashes".to_owned());
+            return Err("has an empty segment: put a name or pattern between slashes".to_owned());
         }
         Ok(Self { channel, glob: Glob::read(resource)?, verbs })
     }
 }
 
-/// The verb stands after the last colon that no backslash escapes.
+/// Splits off the verb, which follows the last colon that is not escaped by a backslash.
 fn split_verb(text: &str) -> Result<(&str, Verbs), String> {
     let mut colon = None;
     let mut is_escaped = false;
@@ -139,7 +139,7 @@ impl fmt::Display for EffectPattern {
 }
 
 impl EffectPattern {
-    /// A kind covers all that is named below it, except in a file tree, where names are paths.
+    /// A kind covers everything below it, except in a file tree, where names are paths.
     fn covers(&self, effect: &Effect) -> bool {
         if self.channel != effect.channel || !self.verbs.cover(effect.verb) {
             return false;
@@ -158,36 +158,36 @@ impl EffectPattern {
 impl Check for NoSideEffects {
     const INFO: CheckInfo = CheckInfo {
         name: "no-side-effects",
-        summary: "The agent did nothing but what is allowed.",
+        summary: "The agent did only what is allowed.",
         example: EXAMPLE,
-        reads: Reads::All,
+        reads: ReadSimulators::All,
         is_limit: true,
-        members: &[
-            Member::new(
+        parameters: &[
+            Parameter::with_default(
                 "allow",
                 "[]",
-                "patterns of [effects](#effects): what may be done. Allowing everything is an error",
+                "patterns of allowed [effects](#effects). Allowing everything is an error",
             )
             .escaped(Escaping::Glob),
-            Member::new(
+            Parameter::with_default(
                 "require",
                 "[]",
-                "patterns too: what must have been done at least once, and is allowed with that. Without it an agent that does nothing passes",
+                "patterns of effects that must have happened at least once; they are allowed, too. Without it, an agent that does nothing passes",
             )
             .escaped(Escaping::Glob),
-            Member::new(
+            Parameter::with_default(
                 "at_most",
                 "{}",
-                "from a pattern to the number of effects that it may cover. Without it two are as good as one",
+                "from a pattern to the maximum number of effects that it may cover",
             ),
-            Member::new(
+            Parameter::with_default(
                 "order",
                 "[]",
-                "two or more patterns: the first effect of each must not come before the first effects of those before it: `[\"x12/270\", \"files/outbox/**\"]`, first ask, then file the answer. What did not happen is left out",
+                "two or more patterns: the first effect of each must not come before the first effects of the patterns before it. For example, `[\"x12/270\", \"files/outbox/**\"]`: first send the inquiry, then file the response. Patterns without effects are skipped",
             )
             .escaped(Escaping::Glob),
         ],
-        description: "Without any member, nothing at all may be done. An X12 inquiry or claim that a TA1 or 999 refused is an effect, but neither `require` nor `order` counts it. What the scenario did, and what follows by itself from what the agent did (a payer's decision, a delivery), is not an effect.",
+        description: "Without parameters, no effect is allowed. An X12 inquiry or claim that a TA1 or 999 refused is an effect, but `require` and `order` do not count it. Actions of the scenario, and automatic consequences of the agent's actions (a payer's decision, a delivery), are not effects.",
         evidence: "`unexpected[{resource,change,seq}]`, with `require` `missing[]` and, if something is missing, [`candidates[]`](#evidence), with `order` `out_of_order[{resource,change,seq}]`",
     };
 
@@ -199,13 +199,13 @@ impl Check for NoSideEffects {
         if self.order.len() == 1 {
             errors.add("order", "can never fail: give at least two patterns");
         }
-        for (pattern, most) in &self.at_most {
-            if let Err(fault) = EffectPattern::read(pattern) {
-                errors.add(format!("at_most.{}", short(pattern)), fault);
-            } else if *most == 0 {
+        for (pattern, max) in &self.at_most {
+            if let Err(error) = EffectPattern::read(pattern) {
+                errors.add(format!("at_most.{}", short(pattern)), error);
+            } else if *max == 0 {
                 errors.add(
                     format!("at_most.{}", short(pattern)),
-                    "must be at least 1: what is not allowed needs no limit",
+                    "must be at least 1: leave out the pattern to forbid the effect",
                 );
             }
         }
@@ -218,47 +218,47 @@ impl Check for NoSideEffects {
         self.require.is_empty()
     }
 
-    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
-        let world = case.evidence.world;
+    fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult {
+        let world = context.evidence.world;
         if world.sandboxes.is_empty() {
             return Err("the playground has no sandbox".to_owned());
         }
-        world.sandboxes.values().try_for_each(check_here)?;
+        world.sandboxes.values().try_for_each(check_is_local)?;
         let required = self.require.iter().map(Authored::ready).collect::<Result<Vec<_>, _>>()?;
         let mut allowed = self.allow.iter().map(Authored::ready).collect::<Result<Vec<_>, _>>()?;
         allowed.extend(&required);
-        let effects = case.evidence.effects;
+        let effects = context.evidence.effects;
         let order = self.order.iter().map(Authored::ready).collect::<Result<Vec<_>, _>>()?;
         let patterns = 1 + allowed.len() + required.len() + self.at_most.len() + order.len();
-        case.budget.spend(effects.iter().map(|effect| patterns * (1 + effect.resource.len())).sum())?;
-        let refused = x12_refusals::refused_resources(case)?;
-        let is_taken = |effect: &Effect| !(effect.channel == "x12" && is_refused(effect, &refused));
-        let taken: Vec<&Effect> = effects.iter().filter(|effect| is_taken(effect)).collect();
-        let is_missing = |wanted: &&&EffectPattern| !taken.iter().any(|effect| wanted.covers(effect));
+        context.budget.spend(effects.iter().map(|effect| patterns * (1 + effect.resource.len())).sum())?;
+        let refused = x12_refusals::refused_resources(context)?;
+        let is_accepted = |effect: &Effect| !(effect.channel == "x12" && is_refused(effect, &refused));
+        let accepted: Vec<&Effect> = effects.iter().filter(|effect| is_accepted(effect)).collect();
+        let is_missing = |wanted: &&&EffectPattern| !accepted.iter().any(|effect| wanted.covers(effect));
         let missing: Vec<&EffectPattern> = required.iter().filter(is_missing).copied().collect();
-        let over = self.too_many(effects)?;
+        let excess = self.excess_effects(effects)?;
         let is_allowed = |effect: &Effect| allowed.iter().any(|allowed| allowed.covers(effect));
-        let is_unexpected = |(index, effect): &(usize, &Effect)| over.contains(index) || !is_allowed(effect);
+        let is_unexpected = |(index, effect): &(usize, &Effect)| excess.contains(index) || !is_allowed(effect);
         let unexpected: Vec<&Effect> =
             effects.iter().enumerate().filter(is_unexpected).map(|(_, effect)| effect).collect();
-        let mut outcome = self.outcome(&unexpected, &missing, &out_of_order(&order, &taken));
+        let mut outcome = self.outcome(&unexpected, &missing, &out_of_order(&order, &accepted));
         if !missing.is_empty() {
             let missing = required.iter().copied().enumerate().filter(|(_, wanted)| is_missing(&wanted));
-            let near = candidates::effects::of(&missing.collect::<Vec<_>>(), case);
-            candidates::add_candidates(&mut outcome, near, &Shortfall::TooFew);
+            let nearest = candidates::effects::of(&missing.collect::<Vec<_>>(), context);
+            candidates::add_candidates(&mut outcome, nearest, &CountProblem::TooFew);
         }
         Ok(outcome)
     }
 
-    fn impossible(&self, _assertion: &Value, _bindings: &Bindings<'_>) -> Vec<Impossible> {
-        impossible::effect_types(self)
+    fn unmatchable_parts(&self, _assertion: &Value, _bindings: &Bindings<'_>) -> Vec<UnmatchablePart> {
+        unmatchable::effect_types(self)
     }
 
-    /// A criterion whose label says that nothing else happened must not fail because the work is missing.
+    /// Warns about a label such as "nothing else was done" on a criterion that also fails if required work is missing.
     fn recommendations(&self, label: &str) -> Vec<&'static str> {
         const NOTHING_ELSE: [&str; 3] = ["nothing else was", "nothing else happened", "no side effects"];
-        const LABEL: &str = "the label says that nothing else was done, but the criterion also fails when a required effect is \
-                             missing: say both, as in \"The work was done, and nothing else\"";
+        const LABEL: &str = "the label says that nothing else was done, but the criterion also fails if a required effect is \
+                             missing: mention both, as in \"The work was done, and nothing else\"";
         let label = label.to_lowercase();
         let is_misleading = !self.require.is_empty() && NOTHING_ELSE.iter().any(|words| label.starts_with(words));
         if is_misleading { vec![LABEL] } else { Vec::new() }
@@ -266,15 +266,15 @@ impl Check for NoSideEffects {
 }
 
 const MOST_UNEXPECTED: usize = 100;
-/// How many are named in a sentence; the evidence has more.
+/// Effects that the details name. The evidence has more.
 const MOST_NAMED: usize = 3;
 
-/// Whether the receiver refused what was sent, or a part of it that cannot be told apart.
+/// Whether the receiver refused the transaction, or it is unknown which part of the request was refused.
 fn is_refused(effect: &Effect, refused: &BTreeMap<Seq, BTreeSet<String>>) -> bool {
     refused.get(&effect.seq).is_some_and(|resources| resources.contains(&effect.resource))
 }
 
-/// The first effect of each pattern that comes before the first effect of a pattern that should have come earlier.
+/// The effects that came too early: before the first effect of an earlier pattern.
 fn out_of_order<'e>(order: &[&EffectPattern], effects: &[&'e Effect]) -> Vec<&'e Effect> {
     let mut latest = 0;
     let mut early = Vec::new();
@@ -290,28 +290,28 @@ fn out_of_order<'e>(order: &[&EffectPattern], effects: &[&'e Effect]) -> Vec<&'e
     early
 }
 
-/// The first of them by name.
-fn first<T: fmt::Display>(all: &[&T]) -> String {
+/// The names of the first items.
+fn first_names<T: fmt::Display>(all: &[&T]) -> String {
     let named: Vec<String> = all.iter().take(MOST_NAMED).map(|one| short(&one.to_string())).collect();
     if all.len() > MOST_NAMED { format!("{} …", named.join(", ")) } else { named.join(", ") }
 }
 
 impl NoSideEffects {
     fn outcome(&self, unexpected: &[&Effect], missing: &[&EffectPattern], early: &[&Effect]) -> Outcome {
-        let lacking = match missing {
+        let missing_text = match missing {
             [] => None,
             [one] => Some(format!("a required effect did not happen: {one}")),
-            several => Some(format!("{} required effects did not happen: {}", several.len(), first(several))),
+            several => Some(format!("{} required effects did not happen: {}", several.len(), first_names(several))),
         };
-        let beside = match unexpected {
+        let unexpected_text = match unexpected {
             [] => None,
             [one] => Some(format!("1 effect that is not allowed: {}", short(&one.to_string()))),
-            several => Some(format!("{} effects that are not allowed: {}", several.len(), first(several))),
+            several => Some(format!("{} effects that are not allowed: {}", several.len(), first_names(several))),
         };
-        let early_words = (!early.is_empty()).then(|| format!("came too early: {}", first(early)));
-        let faults: Vec<String> = [beside, lacking, early_words].into_iter().flatten().collect();
+        let early_text = (!early.is_empty()).then(|| format!("came too early: {}", first_names(early)));
+        let problems: Vec<String> = [unexpected_text, missing_text, early_text].into_iter().flatten().collect();
         let details =
-            if faults.is_empty() { "nothing happened but what is allowed".to_owned() } else { faults.join("; ") };
+            if problems.is_empty() { "only allowed effects happened".to_owned() } else { problems.join("; ") };
         let listed = unexpected.iter().take(MOST_UNEXPECTED).map(|effect| json(effect)).collect();
         let mut evidence = object([("unexpected", Value::Array(listed))]);
         if !self.require.is_empty() {
@@ -326,13 +326,13 @@ impl NoSideEffects {
         Outcome { score, passed, details, evidence }
     }
 
-    /// Indices of the effects beyond a limit: the last ones that it covers.
-    fn too_many(&self, effects: &[Effect]) -> Result<HashSet<usize>, String> {
+    /// The indices of the effects that exceed a limit of `at_most`: the last ones that its pattern covers.
+    fn excess_effects(&self, effects: &[Effect]) -> Result<HashSet<usize>, String> {
         let mut found = HashSet::new();
-        for (pattern, most) in &self.at_most {
+        for (pattern, max) in &self.at_most {
             let pattern = EffectPattern::read(pattern)?;
             let covered = effects.iter().enumerate().filter(|(_, effect)| pattern.covers(effect));
-            found.extend(covered.map(|(index, _)| index).skip(usize::try_from(*most).unwrap_or(usize::MAX)));
+            found.extend(covered.map(|(index, _)| index).skip(usize::try_from(*max).unwrap_or(usize::MAX)));
         }
         Ok(found)
     }
@@ -345,7 +345,7 @@ impl NoSideEffects {
     }
 }
 
-/// The effect, with the place in the log of the event that tells of it.
+/// The effect, with the position of its event in the log.
 fn json(effect: &Effect) -> Value {
     let resource = short(&format!("{}/{}", effect.channel, effect.resource));
     object([("resource", resource.into()), ("change", effect.verb.name().into()), ("seq", effect.seq.into())])

@@ -1,7 +1,7 @@
-//! Passes when the payer portal holds a row that correlates and about which the assertions are true.
+//! Passes if the payer portal has a row that correlates and satisfies the assertions.
 //!
-//! Reads the state rows of `correlate_by.resource`: those whose value at the path `key` is `value`, or, without
-//! `value`, those that have a value there. The example: [`EXAMPLE`].
+//! Reads the rows of `correlate_by.resource` whose value at the path `key` is `value`, or without `value`, those that have
+//! any value there. The example: [`EXAMPLE`].
 //! Evidence: `assertionResults[{path,expected,actual,passed}]`.
 
 use model::simulator::SimulatorType;
@@ -14,19 +14,19 @@ use serde_json::Value;
 use crate::authored::Authored;
 use crate::baseline::Baselines;
 use crate::candidates::{self, Candidate, unmet_fields};
-use crate::checks::{Check, CheckInfo, Reads};
+use crate::checks::{Check, CheckInfo, ReadSimulators};
 use crate::closed_world::{Coverage, OnlyJson, check_ignore};
 use crate::compare::{Typing, is_equal};
 use crate::count::Count;
-use crate::evidence::{Case, Evaluated};
+use crate::evidence::{EvaluationContext, EvaluationResult};
 use crate::field::{FieldAssertion, check_fields};
-use crate::impossible::{self, Impossible};
-use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
 use crate::limits::{self, LONGEST_TEXT};
-use crate::manual::{self, Member};
+use crate::manual::{self, Parameter};
 use crate::matching::Match;
 use crate::path::json::JsonPath;
 use crate::quantifier::Quantifier;
+use crate::scoring::{CandidateResult, FieldResult, evaluate_fields, is_absence, score_candidates};
+use crate::unmatchable::{self, UnmatchablePart};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "portal-state-match",
@@ -50,10 +50,10 @@ pub struct PortalStateMatch {
     pub matching: Match,
     #[serde(default)]
     pub count: Option<Count>,
-    /// Whether the row must have nothing beyond what the assertion looks at.
+    /// Whether the row must contain nothing other than the asserted values.
     #[serde(default)]
     pub only: bool,
-    /// Members that `only` does not look at.
+    /// Members that `only` ignores.
     #[serde(default)]
     pub ignore: Vec<Authored<JsonPath>>,
 }
@@ -71,31 +71,31 @@ pub struct RowCorrelation {
 impl Check for PortalStateMatch {
     const INFO: CheckInfo = CheckInfo {
         name: "portal-state-match",
-        summary: "The payer portal holds a row that correlates and about which the assertions are true.",
+        summary: "The payer portal has a row that correlates and satisfies the assertions.",
         example: EXAMPLE,
-        reads: Reads::Type(SimulatorType::Payer),
+        reads: ReadSimulators::Type(SimulatorType::Payer),
         is_limit: false,
-        members: &[
-            Member::required(
+        parameters: &[
+            Parameter::required(
                 "correlate_by",
                 "`resource` (the kind of row), `key` (a JSON path), `value?` (a string, number or boolean; without it all rows that have the key)",
             ),
-            Member::new("assertions", "[]", "[fields](#fields-and-operators) with JSON paths"),
+            Parameter::with_default("assertions", "[]", "[fields](#fields-and-operators) with JSON paths"),
             manual::MATCH_ANY,
             manual::COUNT,
             manual::ONLY,
             manual::IGNORE,
         ],
-        description: "Reads the [portal's rows](portal.md#rows). A row whose `status` is `withdrawn` is not a match unless an assertion asks for that status, or the assertion is about absence.",
+        description: "Reads the [portal's rows](portal.md#rows). A row whose `status` is `withdrawn` is not a match unless an assertion asks for that status, or absence is asserted.",
         evidence: "`assertionResults[…]`; [`count`, `candidates[]`](#evidence)",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
-        if let Err(fault) = check_resource(&self.correlate_by.resource) {
-            errors.add("correlate_by.resource", fault);
+        if let Err(error) = check_resource(&self.correlate_by.resource) {
+            errors.add("correlate_by.resource", error);
         }
-        if let Some(Err(fault)) = self.correlate_by.value.as_ref().map(check_value) {
-            errors.add("correlate_by.value", fault);
+        if let Some(Err(error)) = self.correlate_by.value.as_ref().map(check_value) {
+            errors.add("correlate_by.value", error);
         }
         check_fields("assertions", &self.assertions, errors);
         check_ignore(self.only, self.ignore.len(), errors);
@@ -105,48 +105,58 @@ impl Check for PortalStateMatch {
         is_absence(self.count)
     }
 
-    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+    fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult {
         let RowCorrelation { resource, key, .. } = &self.correlate_by;
         let key = key.ready()?;
-        let (mut sheets, mut withdrawn) = (Vec::new(), Vec::new());
-        for (name, row) in case.rows(SimulatorType::Payer, resource)? {
-            let found = key.find(&row, &case.budget)?;
-            if self.correlate_by.is_meant(&found) {
-                let find = |path: &JsonPath| Ok(path.find(&row, &case.budget)?.into_iter().cloned().collect());
-                let fields = hold_fields(&self.assertions, Typing::Typed, &case.budget, find);
-                match self.withdrawn(&row, case)? {
-                    Some(line) => withdrawn.push(Sheet { name, fields, violations: vec![line], ..Sheet::default() }),
+        let (mut candidate_results, mut withdrawn) = (Vec::new(), Vec::new());
+        for (name, row) in context.rows(SimulatorType::Payer, resource)? {
+            let found = key.find(&row, &context.budget)?;
+            if self.correlate_by.matches(&found) {
+                let find = |path: &JsonPath| Ok(path.find(&row, &context.budget)?.into_iter().cloned().collect());
+                let fields = evaluate_fields(&self.assertions, Typing::Typed, &context.budget, find);
+                match self.withdrawn(&row, context)? {
+                    Some(violation) => withdrawn.push(CandidateResult {
+                        name,
+                        fields,
+                        violations: vec![violation],
+                        ..CandidateResult::default()
+                    }),
                     None => {
-                        let violations = self.extras(&name, &row, case)?;
-                        sheets.push(Sheet { name, fields, violations, ..Sheet::default() });
+                        let violations = self.extras(&name, &row, context)?;
+                        candidate_results.push(CandidateResult {
+                            name,
+                            fields,
+                            violations,
+                            ..CandidateResult::default()
+                        });
                     }
                 }
             }
         }
-        let found = sheets.len();
-        // Where nothing else was found, the evidence says why these are no match.
-        let sheets = if sheets.is_empty() { withdrawn } else { sheets };
-        let judgement = judge("row", found, sheets, self.matching, self.count);
-        let results = judgement.field_results();
-        judgement.outcome(self, case, [("assertionResults", results)])
+        let found = candidate_results.len();
+        // If nothing else was found, the evidence says why these do not match.
+        let candidate_results = if candidate_results.is_empty() { withdrawn } else { candidate_results };
+        let scored = score_candidates("row", found, candidate_results, self.matching, self.count);
+        let results = scored.field_results();
+        scored.outcome(self, context, [("assertionResults", results)])
     }
 
     fn unmet(&self) -> Vec<(&'static str, Value)> {
         vec![("assertionResults", unmet_fields(&self.assertions, self.count))]
     }
 
-    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
-        candidates::portal::of(self, case)
+    fn candidates(&self, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::portal::of(self, context)
     }
 
-    fn impossible(&self, _assertion: &Value, _bindings: &Bindings<'_>) -> Vec<Impossible> {
-        impossible::portal_rows(self)
+    fn unmatchable_parts(&self, _assertion: &Value, _bindings: &Bindings<'_>) -> Vec<UnmatchablePart> {
+        unmatchable::portal_rows(self)
     }
 }
 
 impl RowCorrelation {
-    /// Whether these values at the key are of a row that is meant.
-    pub(crate) fn is_meant(&self, found: &[&Value]) -> bool {
+    /// Whether a row with these values at the key is selected.
+    pub(crate) fn matches(&self, found: &[&Value]) -> bool {
         found.iter().any(|found| match &self.value {
             Some(value) => is_equal(found, value, Typing::Typed),
             None => !found.is_null(),
@@ -154,7 +164,7 @@ impl RowCorrelation {
     }
 }
 
-/// What the portal itself adds to a row: names and times, and what the payer decides.
+/// Members that the portal itself adds to a row.
 const PORTAL_MEMBERS: [&str; 13] = [
     "request_id",
     "auth_number",
@@ -172,33 +182,37 @@ const PORTAL_MEMBERS: [&str; 13] = [
 ];
 
 impl PortalStateMatch {
-    /// Why a row that was taken back is not a match. Where absence is asserted, every row counts.
-    pub(crate) fn withdrawn(&self, row: &Value, case: &Case<'_>) -> Result<Option<FieldResult>, String> {
+    /// The violation for a withdrawn row. If absence is asserted, withdrawn rows count like others.
+    pub(crate) fn withdrawn(
+        &self,
+        row: &Value,
+        context: &EvaluationContext<'_>,
+    ) -> Result<Option<FieldResult>, String> {
         let Some(status) = row.get("status").filter(|status| *status == "withdrawn") else { return Ok(None) };
         let mut coverage = Coverage::default();
         for field in &self.assertions {
-            let comparison = field.comparison().map_err(|faults| faults.to_string())?;
-            let found = field.path.ready()?.find(row, &case.budget)?;
+            let comparison = field.comparison().map_err(|errors| errors.to_string())?;
+            let found = field.path.ready()?.find(row, &context.budget)?;
             let quantifier = field.quantifier.unwrap_or(Quantifier::All);
-            coverage.field(&found, &comparison, (quantifier, Typing::Typed), &case.budget)?;
+            coverage.cover_field(&found, &comparison, (quantifier, Typing::Typed), &context.budget)?;
         }
-        if is_absence(self.count) || coverage.asks_within(status) {
+        if is_absence(self.count) || coverage.asserts_within(status) {
             return Ok(None);
         }
         let reason = "the request was withdrawn, and the assertion does not ask for that status".to_owned();
         Ok(Some(FieldResult::violation("status".to_owned(), "a status that is in force".into(), status, reason)))
     }
 
-    /// What the row has beyond what is asserted.
-    fn extras(&self, key: &str, row: &Value, case: &Case<'_>) -> Result<Vec<FieldResult>, String> {
+    /// The values of the row that are not asserted.
+    fn extras(&self, key: &str, row: &Value, context: &EvaluationContext<'_>) -> Result<Vec<FieldResult>, String> {
         if !self.only || is_absence(self.count) {
             return Ok(Vec::new());
         }
         let RowCorrelation { resource, key: correlated, .. } = &self.correlate_by;
-        let baselines = Baselines::new(case)?;
-        let sandboxes = case.sandboxes(SimulatorType::Payer)?;
-        let holds = |sandbox: &&&world::Sandbox| sandbox.records.get(resource, key).live().is_some();
-        let baseline = sandboxes.iter().find(holds).and_then(|sandbox| baselines.of(&sandbox.records, resource, key));
+        let baselines = Baselines::new(context)?;
+        let sandboxes = context.sandboxes(SimulatorType::Payer)?;
+        let has_row = |sandbox: &&&world::Sandbox| sandbox.records.get(resource, key).live().is_some();
+        let baseline = sandboxes.iter().find(has_row).and_then(|sandbox| baselines.of(&sandbox.records, resource, key));
         let mut ignore = self.ignore.clone();
         ignore.push(correlated.clone());
         let only =
@@ -207,7 +221,7 @@ impl PortalStateMatch {
             let is_default = key == "urgency" && value == "standard";
             std::ptr::eq(object, row) && (PORTAL_MEMBERS.contains(&key) || is_default)
         };
-        only.violations(row, baseline.as_deref(), &allows, &case.budget)
+        only.violations(row, baseline.as_deref(), &allows, &context.budget)
     }
 }
 
@@ -225,7 +239,8 @@ fn check_value(value: &Value) -> Result<(), String> {
         Value::String(text) => limits::check_text(text, LONGEST_TEXT),
         Value::Number(_) | Value::Bool(_) => Ok(()),
         _ => {
-            Err("must be a string, a number or a boolean; without `value` all rows that have the key are meant".into())
+            Err("must be a string, a number or a boolean; without `value`, all rows that have the key are selected"
+                .into())
         }
     }
 }
@@ -236,12 +251,12 @@ mod tests {
     use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
-    fn check(specification: Value, faults: &[(&str, &str)]) {
-        crate::testing::check("portal-state-match", specification, faults);
+    fn check(specification: Value, expected_errors: &[(&str, &str)]) {
+        crate::testing::check("portal-state-match", specification, expected_errors);
     }
 
     #[test]
-    fn sound_specifications() {
+    fn valid_specifications() {
         check(json!({"correlate_by": {"resource": "drafts", "key": "request_id"}}), &[]);
         check(json!({"correlate_by": {"resource": "drafts", "key": "step", "value": 3}, "count": {"max": 0}}), &[]);
         check(
@@ -255,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn faulty_specifications() {
+    fn invalid_specifications() {
         check(json!({}), &[("correlate_by", "required")]);
         check(json!({"correlate_by": ["drafts", "request_id"]}), &[("correlate_by", "an object")]);
         check(json!({"correlate_by": {"resource": "drafts"}}), &[("correlate_by.key", "required")]);
@@ -297,7 +312,7 @@ mod tests {
         let number = |value: Value| json!({"resource": "prior_auth_requests", "key": "auth_number", "value": value});
         let any = json!({"resource": "prior_auth_requests", "key": "patient_member_id"});
         let none = json!({"assertions": []});
-        for (correlation, more, score, said) in [
+        for (correlation, more, score, expected_text) in [
             (member.clone(), json!({"match": "first"}), "0/1", "0 of 2"),
             (member.clone(), json!({"match": "all"}), "1/4", "0 of 2 row"),
             (member, json!({"count": 1}), "0/1", "expected 1 row, found 2"),
@@ -306,12 +321,12 @@ mod tests {
             (any, json!({"assertions": [], "count": 2}), "1/1", "2 row"),
             (json!({"resource": "drafts", "key": "id"}), none, "0/1", "no row"),
         ] {
-            says(&playground, &assertion(correlation, &more), score, said);
+            says(&playground, &assertion(correlation, &more), score, expected_text);
         }
     }
 
     #[test]
-    fn withdrawn_rows_and_rows_that_say_more_are_no_match() {
+    fn withdrawn_rows_and_rows_with_other_values_do_not_match() {
         let row = |more: Value| {
             let mut row = json!({"patient_member_id": "M1", "auth_number": "PA-1", "status": "submitted", "determination": null,
                 "procedure_code": "72148", "urgency": "standard", "documents": [], "created_at": "2026-04-01"});
@@ -329,8 +344,8 @@ mod tests {
         says(&withdrawn(), &assertion(json!({})), "0/1", "status: the request was withdrawn");
         says(&withdrawn(), &assertion(json!({"count": 1})), "0/1", "expected 1 row, found none");
         says(&withdrawn(), &assertion(json!({"count": 0})), "0/1", "must not exist");
-        let asked = json!({"assertions": [{"path": "status", "expected": "withdrawn"}]});
-        says(&withdrawn(), &assertion(asked), "1/1", "");
+        let asserted = json!({"assertions": [{"path": "status", "expected": "withdrawn"}]});
+        says(&withdrawn(), &assertion(asserted), "1/1", "");
         let only = json!({"only": true});
         says(&row(json!({})), &assertion(only.clone()), "1/1", "");
         says(

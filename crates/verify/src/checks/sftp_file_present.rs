@@ -1,9 +1,9 @@
-//! Passes when the sandbox holds a file at the path whose content has the fields and phrases.
+//! Passes if the sandbox has a file at the path whose content has the fields and phrases.
 //!
-//! Reads the sandbox's file tree. `path` is a glob (also written `glob` or `pattern`); `parse` says how the content is
-//! read, and with it the notation of the field paths: JSON paths for `json` and `csv` (a list of rows, each an object
-//! by column name), HL7 and X12 paths for `hl7` and `x12`; `text` and `pdf` have phrases only. Without `parse` a file is
-//! read as `json` when there are fields, else as `text`. The example: [`EXAMPLE`].
+//! Reads the sandbox's file tree. `path` is a glob (with the aliases `glob` and `pattern`). `parse` is the format of the content
+//! and decides the notation of the field paths: JSON paths for `json` and `csv` (a list of rows, each an object by column
+//! name), HL7 and X12 paths for `hl7` and `x12`. `text` and `pdf` have phrases only. Without `parse`, a file is read as
+//! `json` if there are fields, else as `text`. The example: [`EXAMPLE`].
 //! Evidence: `fieldResults[{path,expected,actual,passed}]`, `matched_paths[]`.
 
 use std::fmt;
@@ -20,25 +20,25 @@ use crate::baseline::Baselines;
 use crate::bind::Escaping;
 use crate::bounds::short;
 use crate::candidates::{self, Candidate, unmet_fields, unmet_phrases};
-use crate::checks::{Check, CheckInfo, Reads};
+use crate::checks::{Check, CheckInfo, ReadSimulators};
 use crate::closed_world::{self, OnlyJson, check_ignore};
 use crate::compare::Typing;
-use crate::content::{Wanted, readable, want};
+use crate::content::{WantedFiles, add_wanted_file, file_text};
 use crate::count::Count;
 use crate::csv;
 use crate::document;
-use crate::evidence::{Case, Evaluated, FILES, check_here};
+use crate::evidence::{EvaluationContext, EvaluationResult, FILES, check_is_local};
 use crate::field::{FieldAssertion, check_fields};
 use crate::glob::Glob;
-use crate::judge::{FieldResult, Sheet, hold_fields_by, is_absence, judge, names};
 use crate::limits::LONGEST_PATH;
-use crate::manual::{self, Member};
+use crate::manual::{self, Parameter};
 use crate::matching::Match;
 use crate::path::hl7::Hl7Path;
 use crate::path::json::JsonPath;
 use crate::path::x12::X12Path;
 use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_phrases, unknown};
 use crate::quantifier::Quantifier;
+use crate::scoring::{CandidateResult, FieldResult, evaluate_fields_with, is_absence, names, score_candidates};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "sftp-file-present",
@@ -67,15 +67,15 @@ pub struct SftpFilePresent {
     /// Whether the document must show nothing but text.
     #[serde(default)]
     pub text_only: bool,
-    /// The path of a file that this one must be a copy of, as the dataset or the scenario brought it.
+    /// The path of a file of the dataset or the scenario that this one must be a copy of.
     #[serde(default)]
     pub same_as: Option<String>,
     #[serde(default)]
     pub count: Option<Count>,
-    /// Whether the file must have nothing beyond what the fields look at.
+    /// Whether the file must contain nothing other than the asserted values.
     #[serde(default)]
     pub only: bool,
-    /// Parts that `only` does not look at.
+    /// Parts that `only` ignores.
     #[serde(default)]
     pub ignore: Vec<Authored<ContentPath>>,
 }
@@ -91,10 +91,11 @@ pub enum FileFormat {
     Pdf,
 }
 
-/// The notation is known only beside `parse`: see [`ContentPath::read_as`].
+/// A path whose notation depends on `parse`. See [`ContentPath::read_as`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentPath(String);
 
+/// A path in the notation of the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormatPath {
     Json(JsonPath),
@@ -108,7 +109,7 @@ impl ContentPath {
             FileFormat::Json | FileFormat::Csv => JsonPath::read(&self.0).map(FormatPath::Json),
             FileFormat::Hl7 => Hl7Path::read(&self.0).map(FormatPath::Hl7),
             FileFormat::X12 => X12Path::read(&self.0).map(FormatPath::X12),
-            FileFormat::Text | FileFormat::Pdf => Err("has no meaning in `text` and `pdf`".to_owned()),
+            FileFormat::Text | FileFormat::Pdf => Err("cannot be used with `text` and `pdf`".to_owned()),
         }
     }
 }
@@ -131,43 +132,43 @@ impl SftpFilePresent {
 impl Check for SftpFilePresent {
     const INFO: CheckInfo = CheckInfo {
         name: "sftp-file-present",
-        summary: "The sandbox holds a file at the path whose content has the fields and phrases.",
+        summary: "The sandbox has a file at the path whose content has the fields and phrases.",
         example: EXAMPLE,
-        reads: Reads::Type(SimulatorType::Files),
+        reads: ReadSimulators::Type(SimulatorType::Files),
         is_limit: false,
-        members: &[
-            Member::required(
+        parameters: &[
+            Parameter::required(
                 "path",
                 "a glob: `*` and `?` within a segment, `**` for any number of them, `[a-z]`, `[!a-z]`, `{a,b}`",
             )
-            .also(&["glob", "pattern"])
+            .aliases(&["glob", "pattern"])
             .escaped(Escaping::Glob),
-            Member::optional(
+            Parameter::optional(
                 "parse",
-                "`json`, `csv`, `hl7`, `x12`, `text` or `pdf` (its text layer, see [documents](documents.md)); without it `json` when there are fields, else `text`",
+                "`json`, `csv`, `hl7`, `x12`, `text` or `pdf` (its text layer, see [documents](documents.md)); without it, `json` if there are fields, else `text`",
             ),
-            Member::new(
+            Parameter::with_default(
                 "fields",
                 "[]",
-                "[fields](#fields-and-operators): JSON paths for `json` and `csv` (a list of rows by column name), HL7 and X12 paths for theirs; none for `text` and `pdf`",
+                "[fields](#fields-and-operators): JSON paths for `json` and `csv` (a list of rows by column name), HL7 and X12 paths for `hl7` and `x12`; none for `text` and `pdf`",
             ),
             manual::CONTAINS,
             manual::NOT_CONTAINS,
             manual::NEGATION,
-            Member::new(
+            Parameter::with_default(
                 "text_only",
                 "false",
                 "with `parse: pdf`: whether the document must show [nothing but text](documents.md#text-only-documents)",
             ),
-            Member::optional(
+            Parameter::optional(
                 "same_as",
-                "the path of a file that this one must be a copy of, byte for byte, as the dataset or the scenario brought it",
+                "the path of a file of the dataset or the scenario that this one must be a copy of, byte for byte",
             ),
             manual::COUNT,
             manual::ONLY,
             manual::IGNORE,
         ],
-        description: "Reads up to 64 MiB of what the glob finds in the [file drop](files.md).",
+        description: "Reads up to 64 MiB of the files that match the glob in the [file drop](files.md).",
         evidence: "`fieldResults[…]`, with phrases `phraseResults[…]`, `matched_paths[]`; [`count`, `candidates[]`](#evidence)",
     };
     const ALIASES: &[(&str, &str)] = &[("glob", "path"), ("pattern", "path")];
@@ -182,28 +183,28 @@ impl Check for SftpFilePresent {
         check_ignore(self.only, self.ignore.len(), errors);
         let format = self.format();
         if self.text_only && format != FileFormat::Pdf {
-            errors.add("text_only", "needs `parse` to be `pdf`");
+            errors.add("text_only", "requires `parse` to be `pdf`");
         }
         if self.only && !matches!(format, FileFormat::Json | FileFormat::Csv | FileFormat::Hl7) {
-            errors.add("only", "needs `parse` to be `json`, `csv` or `hl7`");
+            errors.add("only", "requires `parse` to be `json`, `csv` or `hl7`");
             return;
         }
         for (index, path) in self.ignore.iter().enumerate() {
             if let Authored::Ready(path) = path
-                && let Err(fault) = path.read_as(format)
+                && let Err(error) = path.read_as(format)
             {
-                errors.add(format!("ignore.{index}"), fault);
+                errors.add(format!("ignore.{index}"), error);
             }
         }
         if !self.fields.is_empty() && matches!(format, FileFormat::Text | FileFormat::Pdf) {
-            errors.add("fields", "need `parse` to be `json`, `csv`, `hl7` or `x12`; use `contains` for text");
+            errors.add("fields", "require `parse` to be `json`, `csv`, `hl7` or `x12`; use `contains` for text");
             return;
         }
         for (index, field) in self.fields.iter().enumerate() {
             if let Authored::Ready(path) = &field.path
-                && let Err(fault) = path.read_as(format)
+                && let Err(error) = path.read_as(format)
             {
-                errors.add(format!("fields.{index}.path"), fault);
+                errors.add(format!("fields.{index}.path"), error);
             }
         }
     }
@@ -212,27 +213,27 @@ impl Check for SftpFilePresent {
         is_absence(self.count)
     }
 
-    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+    fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult {
         let glob = self.path.ready()?;
-        let original = self.same_as.as_deref().map(|path| given_file(path, case)).transpose()?;
-        let mut sheets = Vec::new();
-        for (path, file) in case.rows(SimulatorType::Files, FILES)? {
-            case.budget.spend(path.len())?;
+        let original = self.same_as.as_deref().map(|path| given_file(path, context)).transpose()?;
+        let mut candidate_results = Vec::new();
+        for (path, file) in context.rows(SimulatorType::Files, FILES)? {
+            context.budget.spend(path.len())?;
             if glob.matches(&path) {
-                let mut sheet = self.hold(path, &file, case)?;
-                sheet.violations.extend(original.as_ref().and_then(|original| other_content(original, &file)));
-                sheets.push(sheet);
+                let mut result = self.evaluate_file(path, &file, context)?;
+                result.violations.extend(original.as_ref().and_then(|original| copy_violation(original, &file)));
+                candidate_results.push(result);
             }
         }
-        let paths = names(sheets.iter().map(|sheet| sheet.name.as_str()));
-        let judgement = judge("file", sheets.len(), sheets, Match::Any, self.count);
-        let results = judgement.field_results();
+        let paths = names(candidate_results.iter().map(|result| result.name.as_str()));
+        let scored = score_candidates("file", candidate_results.len(), candidate_results, Match::Any, self.count);
+        let results = scored.field_results();
         if self.contains.is_empty() && self.not_contains.is_empty() {
-            return judgement.outcome(self, case, [("fieldResults", results), ("matched_paths", paths)]);
+            return scored.outcome(self, context, [("fieldResults", results), ("matched_paths", paths)]);
         }
-        let phrases = judgement.phrase_results();
+        let phrases = scored.phrase_results();
         let lists = [("fieldResults", results), ("phraseResults", phrases), ("matched_paths", paths)];
-        judgement.outcome(self, case, lists)
+        scored.outcome(self, context, lists)
     }
 
     fn unmet(&self) -> Vec<(&'static str, Value)> {
@@ -240,19 +241,19 @@ impl Check for SftpFilePresent {
         vec![("fieldResults", unmet_fields(&self.fields, self.count)), ("phraseResults", phrases)]
     }
 
-    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
-        candidates::files::of(self, case)
+    fn candidates(&self, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::files::of(self, context)
     }
 
-    fn wanted_files(&self, case: &Case<'_>) -> Result<Wanted, String> {
-        let (glob, mut wanted, mut read) = (self.path.ready()?, Wanted::new(), 0);
+    fn wanted_files(&self, context: &EvaluationContext<'_>) -> Result<WantedFiles, String> {
+        let (glob, mut wanted, mut total_size) = (self.path.ready()?, WantedFiles::new(), 0);
         if !self.reads_content() {
             return Ok(wanted);
         }
-        for (path, file) in case.rows(SimulatorType::Files, FILES)? {
-            case.budget.spend(path.len())?;
+        for (path, file) in context.rows(SimulatorType::Files, FILES)? {
+            context.budget.spend(path.len())?;
             if glob.matches(&path) {
-                want(&mut wanted, &mut read, &file);
+                add_wanted_file(&mut wanted, &mut total_size, &file);
             }
         }
         Ok(wanted)
@@ -270,41 +271,50 @@ impl SftpFilePresent {
         PhraseRules { contains, not_contains, negation: *negation, ..PhraseRules::default() }
     }
 
-    fn hold(&self, name: String, file: &Value, case: &Case<'_>) -> Result<Sheet, String> {
+    fn evaluate_file(
+        &self,
+        name: String,
+        file: &Value,
+        context: &EvaluationContext<'_>,
+    ) -> Result<CandidateResult, String> {
         if !file.is_object() {
-            return Ok(Sheet { name, fault: Some("the file has no description".to_owned()), ..Sheet::default() });
+            return Ok(CandidateResult {
+                name,
+                error: Some("the file has no description".to_owned()),
+                ..CandidateResult::default()
+            });
         }
         if !self.reads_content() {
-            return Ok(Sheet { name, ..Sheet::default() });
+            return Ok(CandidateResult { name, ..CandidateResult::default() });
         }
-        let content = match readable(file, self.format(), case) {
+        let content = match file_text(file, self.format(), context) {
             Ok(content) => content,
-            Err(fault) => {
-                let phrases = unknown(&self.contains, &self.not_contains, &fault);
-                return Ok(Sheet { name, phrases, fault: Some(fault), ..Sheet::default() });
+            Err(error) => {
+                let phrases = unknown(&self.contains, &self.not_contains, &error);
+                return Ok(CandidateResult { name, phrases, error: Some(error), ..CandidateResult::default() });
             }
         };
         let content: &str = &content;
-        case.budget.spend(content.len())?;
-        let (fields, violations, fault) = match self.hold_fields(content, case) {
-            Ok(fields) => (fields, self.extras(content, case)?, None),
-            Err(fault) => (Vec::new(), Vec::new(), Some(fault)),
+        context.budget.spend(content.len())?;
+        let (fields, violations, error) = match self.evaluate_fields(content, context) {
+            Ok(fields) => (fields, self.extras(content, context)?, None),
+            Err(error) => (Vec::new(), Vec::new(), Some(error)),
         };
-        let transcript = Transcript::new([(Value::Null, content)], &case.budget)?;
-        let phrases = transcript.hold(self.rules(), &case.budget)?;
-        let mut sheet = Sheet { name, fields, phrases, fault, violations, event: None };
+        let transcript = Transcript::new([(Value::Null, content)], &context.budget)?;
+        let phrases = transcript.evaluate(self.rules(), &context.budget)?;
+        let mut result = CandidateResult { name, fields, phrases, error, violations, event: None };
         if self.text_only {
-            document::check_text_only(&mut sheet, file, case)?;
+            document::check_text_only(&mut result, file, context)?;
         }
-        Ok(sheet)
+        Ok(result)
     }
 
-    /// What the content has beyond what is asserted.
-    fn extras(&self, content: &str, case: &Case<'_>) -> Result<Vec<FieldResult>, String> {
+    /// The violations of `only`.
+    fn extras(&self, content: &str, context: &EvaluationContext<'_>) -> Result<Vec<FieldResult>, String> {
         if !self.only || is_absence(self.count) {
             return Ok(Vec::new());
         }
-        let budget = &case.budget;
+        let budget = &context.budget;
         let in_json = |document: &Value, typing| {
             let json = |path: FormatPath| match path {
                 FormatPath::Json(path) => Ok(path),
@@ -327,7 +337,7 @@ impl SftpFilePresent {
                 };
                 let (fields, ignore) = self.read_paths(&hl7)?;
                 let limits = hl7v2::Limits::default();
-                let message = hl7v2::Message::parse_text(content, &limits).map_err(|fault| fault.to_string())?;
+                let message = hl7v2::Message::parse_text(content, &limits).map_err(|error| error.to_string())?;
                 closed_world::hl7::violations(&message, std::iter::empty(), &fields, &ignore, budget)
             }
             FileFormat::Text | FileFormat::Pdf | FileFormat::X12 => Ok(Vec::new()),
@@ -351,45 +361,45 @@ impl SftpFilePresent {
         Ok((fields, self.ignore.iter().map(ready).collect::<Result<_, String>>()?))
     }
 
-    /// The fault is that the content is not what `parse` says.
-    fn hold_fields(&self, content: &str, case: &Case<'_>) -> Result<Vec<FieldResult>, String> {
+    /// The results of the fields. Fails if the content does not have the format of `parse`.
+    fn evaluate_fields(&self, content: &str, context: &EvaluationContext<'_>) -> Result<Vec<FieldResult>, String> {
         let format = self.format();
         let steps = content.len() * self.fields.len();
         let quantifier = match format {
             FileFormat::Hl7 | FileFormat::X12 => Quantifier::First,
             _ => Quantifier::All,
         };
-        let hold = |typing, find: &dyn Fn(FormatPath) -> Result<Vec<Value>, String>| {
-            hold_fields_by(quantifier, &self.fields, typing, &case.budget, |path| find(path.read_as(format)?))
+        let evaluate = |typing, find: &dyn Fn(FormatPath) -> Result<Vec<Value>, String>| {
+            evaluate_fields_with(quantifier, &self.fields, typing, &context.budget, |path| find(path.read_as(format)?))
         };
         let in_json = |document: Value, typing| {
-            hold(typing, &|path| match path {
-                FormatPath::Json(path) => Ok(path.find(&document, &case.budget)?.into_iter().cloned().collect()),
+            evaluate(typing, &|path| match path {
+                FormatPath::Json(path) => Ok(path.find(&document, &context.budget)?.into_iter().cloned().collect()),
                 _ => Err("is not a path into JSON".to_owned()),
             })
         };
         match format {
             FileFormat::Text | FileFormat::Pdf => Ok(Vec::new()),
             FileFormat::Json => {
-                let document = serde_json::from_str(content).map_err(|fault| format!("is not JSON: {fault}"))?;
-                model::distinct_keys::check(content.as_bytes()).map_err(|fault| format!("is ambiguous: {fault}"))?;
+                let document = serde_json::from_str(content).map_err(|error| format!("is not JSON: {error}"))?;
+                model::distinct_keys::check(content.as_bytes()).map_err(|error| format!("is ambiguous: {error}"))?;
                 Ok(in_json(document, Typing::Typed))
             }
             FileFormat::Csv => Ok(in_json(csv::read(content)?, Typing::Untyped)),
             FileFormat::Hl7 => {
-                case.budget.spend(steps)?;
+                context.budget.spend(steps)?;
                 let limits = hl7v2::Limits::default();
-                let message = hl7v2::Message::parse_text(content, &limits).map_err(|fault| fault.to_string())?;
-                Ok(hold(Typing::Untyped, &|path| match path {
+                let message = hl7v2::Message::parse_text(content, &limits).map_err(|error| error.to_string())?;
+                Ok(evaluate(Typing::Untyped, &|path| match path {
                     FormatPath::Hl7(path) => Ok(path.find(&message).into_iter().map(Value::from).collect()),
                     _ => Err("is not a path into HL7".to_owned()),
                 }))
             }
             FileFormat::X12 => {
-                case.budget.spend(steps)?;
-                let body = x12::parse(content, &x12::Limits::default()).map_err(|fault| fault.to_string())?;
+                context.budget.spend(steps)?;
+                let body = x12::parse(content, &x12::Limits::default()).map_err(|error| error.to_string())?;
                 let views: Vec<View<'_, '_>> = body.transactions().map(|one| View::of_transaction(&one)).collect();
-                Ok(hold(Typing::Untyped, &|path| match path {
+                Ok(evaluate(Typing::Untyped, &|path| match path {
                     FormatPath::X12(path) => {
                         Ok(views.iter().flat_map(|view| path.find(view)).map(Value::from).collect())
                     }
@@ -400,18 +410,18 @@ impl SftpFilePresent {
     }
 }
 
-/// A file as the dataset or the scenario brought it, to the scored sandbox or else to another one.
-pub(crate) fn given_file(path: &str, case: &Case<'_>) -> Result<Value, String> {
-    let baselines = Baselines::new(case)?;
-    let sandboxes = case.evidence.world.sandboxes.values().chain(case.whole.world.sandboxes.values());
+/// A file of the dataset or the scenario, in the scored sandbox or else in another one.
+pub(crate) fn given_file(path: &str, context: &EvaluationContext<'_>) -> Result<Value, String> {
+    let baselines = Baselines::new(context)?;
+    let sandboxes = context.evidence.world.sandboxes.values().chain(context.whole.world.sandboxes.values());
     let drops: Vec<&Sandbox> = sandboxes.filter(|sandbox| sandbox.kind == SimulatorType::Files).collect();
-    drops.iter().try_for_each(|drop| check_here(drop))?;
+    drops.iter().try_for_each(|drop| check_is_local(drop))?;
     let mut found = drops.iter().filter_map(|drop| baselines.of(&drop.records, FILES, path));
     found.next().map(|file| Value::clone(&file)).ok_or_else(|| format!("there was no file {}", short(path)))
 }
 
-/// A line that says that a file is not a copy of the other one.
-fn other_content(original: &Value, file: &Value) -> Option<FieldResult> {
+/// The violation for a file that is not a copy of the original.
+fn copy_violation(original: &Value, file: &Value) -> Option<FieldResult> {
     let hash = |file: &Value| file.get("sha256").cloned().unwrap_or_default();
     let (expected, actual) = (hash(original), hash(file));
     let reason = "is not a copy of the file that `same_as` names".to_owned();
@@ -431,12 +441,12 @@ mod tests {
     use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
-    fn check(specification: Value, faults: &[(&str, &str)]) {
-        crate::testing::check("sftp-file-present", specification, faults);
+    fn check(specification: Value, expected_errors: &[(&str, &str)]) {
+        crate::testing::check("sftp-file-present", specification, expected_errors);
     }
 
     #[test]
-    fn sound_specifications() {
+    fn valid_specifications() {
         check(json!({"path": "outbox/report.pdf"}), &[]);
         check(json!({"glob": "outbox/**/*.txt", "contains": ["approved"]}), &[]);
         check(json!({"pattern": "outbox/{{entity.id}}/[", "count": 0}), &[]);
@@ -448,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn faulty_specifications() {
+    fn invalid_specifications() {
         check(json!({}), &[("path", "required")]);
         check(json!({"path": "a", "glob": "b"}), &[("path", "twice")]);
         check(json!({"glob": "a", "pattern": "b"}), &[("path", "twice")]);
@@ -509,14 +519,14 @@ mod tests {
                 "matched_paths": ["outbox/a.json", "outbox/b.json"],
             }),
         );
-        for (specification, score, said) in [
+        for (specification, score, expected_text) in [
             (json!({"path": "outbox/**"}), "1/1", "6 file"),
             (json!({"path": "inbox/**"}), "0/1", "no file"),
-            (json!({"path": "inbox/**", "count": 0}), "1/1", "as it should"),
+            (json!({"path": "inbox/**", "count": 0}), "1/1", "as expected"),
             (json!({"path": "outbox/*.json", "count": 1}), "0/1", "expected 1 file, found 2"),
             (json!({"path": "outbox/scan.pdf"}), "1/1", "1 file"),
             (json!({"path": "outbox/scan.pdf", "contains": ["x"]}), "0/1", "too large to be read"),
-            (json!({"path": "outbox/scan.pdf", "contains": ["x"], "count": 0}), "0/1", "cannot be told"),
+            (json!({"path": "outbox/scan.pdf", "contains": ["x"], "count": 0}), "0/1", "cannot be ruled out"),
             (json!({"path": "outbox/odd"}), "0/1", "cannot be read"),
             (json!({"path": "outbox/list.csv", "fields": [{"path": "a", "expected": null}]}), "0/1", "not JSON"),
             (json!({"path": "outbox/b.json", "not_contains": ["resubmit"]}), "1/1", "no forbidden"),
@@ -546,13 +556,13 @@ mod tests {
                 "read",
             ),
         ] {
-            says(&tree(), &assertion(specification), score, said);
+            says(&tree(), &assertion(specification), score, expected_text);
         }
     }
 
     #[test]
     fn only_allows_nothing_else() {
-        for (specification, score, said) in [
+        for (specification, score, expected_text) in [
             (
                 json!({"path": "outbox/a.json", "fields": [{"path": "reason", "expected": "other"}], "only": true}),
                 "0/1",
@@ -579,13 +589,13 @@ mod tests {
                 "PID[1]",
             ),
         ] {
-            says(&tree(), &assertion(specification), score, said);
+            says(&tree(), &assertion(specification), score, expected_text);
         }
         check(json!({"path": "a", "parse": "pdf", "only": true}), &[("only", "`json`, `csv` or `hl7`")]);
         check(json!({"path": "a", "parse": "hl7", "only": true, "ignore": ["a.b"]}), &[("ignore.0", "segment name")]);
     }
 
-    /// A file as its row has it when its bytes are no text.
+    /// The row of a file whose bytes are not text.
     fn packed(bytes: &[u8]) -> Value {
         use base64::Engine as _;
         let base64 = base64::engine::general_purpose::STANDARD.encode(bytes);
@@ -593,7 +603,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_pdf_says_is_found_and_what_a_picture_shows_is_not() {
+    fn text_of_pdfs_is_found_and_text_in_pictures_is_not() {
         let letter = |change: &str| {
             let specification = format!(
                 r#"{{"title": "Denial letter", "header": {{"Patient": "Đặng Müller"}}, {change}
@@ -611,7 +621,7 @@ mod tests {
         let playground = files.iter().fold(Playground::new(&[]), |playground, (name, file)| {
             playground.write(SimulatorType::Files, "files", &format!("outbox/{name}"), file)
         });
-        for (path, score, said) in [
+        for (path, score, expected_text) in [
             ("text.pdf", "1/1", ""),
             ("scan.pdf", "0/1", "its pages are pictures"),
             ("fax.tif", "0/1", "its pages are pictures"),
@@ -620,7 +630,7 @@ mod tests {
         ] {
             let specification = json!({"path": format!("outbox/{path}"), "parse": "pdf",
                 "contains": ["dang muller", "CPT 72148 was denied"]});
-            says(&playground, &assertion(specification), score, said);
+            says(&playground, &assertion(specification), score, expected_text);
             says(&playground, &assertion(json!({"path": format!("outbox/{path}")})), "1/1", "1 file");
         }
     }

@@ -1,4 +1,4 @@
-//! A check that exists in tests only. It shows that one file and one word in `checks!` are all that a new check needs.
+//! A check for tests only. It shows that a new check needs only its own file and one entry in `checks!`.
 
 use model::FieldErrors;
 use model::score::Score;
@@ -7,10 +7,10 @@ use serde::Deserialize;
 
 use crate::authored::Authored;
 use crate::bind::Escaping;
-use crate::checks::{Check, CheckInfo, Reads};
-use crate::evidence::{Case, Evaluated, Outcome, object};
+use crate::checks::{Check, CheckInfo, ReadSimulators};
+use crate::evidence::{EvaluationContext, EvaluationResult, Outcome, object};
 use crate::glob::Glob;
-use crate::manual::Member;
+use crate::manual::Parameter;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,18 +23,18 @@ impl Check for TestOnly {
         name: "test-only",
         summary: "A file has a name.",
         example: r#"{"assert": "test-only", "path": "outbox/*"}"#,
-        reads: Reads::Type(SimulatorType::Files),
+        reads: ReadSimulators::Type(SimulatorType::Files),
         is_limit: false,
-        members: &[Member::required("path", "a glob").escaped(Escaping::Glob)],
+        parameters: &[Parameter::required("path", "a glob").escaped(Escaping::Glob)],
         description: "Reads the names of files.",
         evidence: "none",
     };
 
     fn validate(&self, _errors: &mut FieldErrors) {}
 
-    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+    fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult {
         let glob = self.path.ready()?;
-        let passed = case.rows(SimulatorType::Files, "files")?.iter().any(|(path, _)| glob.matches(path));
+        let passed = context.rows(SimulatorType::Files, "files")?.iter().any(|(path, _)| glob.matches(path));
         let score = if passed { Score::one() } else { Score::zero() };
         Ok(Outcome { score, passed, details: String::new(), evidence: object([]) })
     }
@@ -48,21 +48,21 @@ impl Check for TestOnly {
 mod tests {
     use super::*;
     use crate::testing::Playground;
-    use crate::{Parsed, catalogue, manual, parse, schema};
+    use crate::{Parsed, catalog, manual, parse, schema};
     use serde_json::json;
 
     #[test]
-    fn catalog_manual_schema_lint_audit_and_evaluation_know_a_check_that_is_listed() {
-        let info = catalogue().iter().find(|check| check.name == "test-only").unwrap();
+    fn a_listed_check_is_known_everywhere() {
+        let info = catalog().iter().find(|check| check.name == "test-only").unwrap();
         assert!(manual::page().contains("### test-only"));
         assert_eq!(schema::parameters(info).1, ["path"]);
-        // What lint and audit ask every check.
+        // The methods that lint and audit call.
         let assertion = json!({"assert": "test-only", "path": "outbox/{{entity.name}}"});
         let Ok(Parsed::Known(check)) = parse(&assertion) else { panic!("a known check") };
         assert_eq!(check.info().reads.required_type(), Some(SimulatorType::Files));
         assert_eq!(check.recommendations("Written"), ["use another check"]);
         assert!(!check.is_guard());
-        // The value of a template is data: it does not match other names.
+        // The value of a template is escaped, so it does not match other names.
         for (name, passes) in [("a*", true), ("ab", false)] {
             let playground = Playground::new(&[])
                 .with_entity(json!({"ref": "Patient/p1", "name": "a*", "data": {}}))

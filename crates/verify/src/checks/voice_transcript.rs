@@ -1,7 +1,7 @@
-//! Passes when the phrases were said on the telephone, and the forbidden ones were not.
+//! Passes if the required phrases were said on the phone, and the forbidden ones were not.
 //!
-//! Reads the turns of the sandbox's calls. `not_contains` is also written `forbidden`; with `in_order` the phrases must
-//! come one after the other. The example: [`EXAMPLE`]. Evidence: `phraseResults[{phrase,found,turn}]`.
+//! Reads the turns of the sandbox's calls. `forbidden` is an alias of `not_contains`. With `in_order`, the phrases must
+//! occur in their order. The example: [`EXAMPLE`]. Evidence: `phraseResults[{phrase,found,turn}]`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,14 +16,14 @@ use serde_json::Value;
 use crate::authored::Authored;
 use crate::bounds::short;
 use crate::candidates::{self, Candidate, unmet_phrases};
-use crate::checks::{Check, CheckInfo, Reads};
-use crate::evidence::{Case, Evaluated, text};
-use crate::judge::{Sheet, judge};
-use crate::manual::{self, Member};
+use crate::checks::{Check, CheckInfo, ReadSimulators};
+use crate::evidence::{EvaluationContext, EvaluationResult, text};
+use crate::manual::{self, Parameter};
 use crate::matching::Match;
 use crate::phrase::{
     Negation, Phrase, PhraseRules, Transcript, TurnLabel, check_numbers, check_phrases, check_words_of,
 };
+use crate::scoring::{CandidateResult, score_candidates};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "voice-transcript",
@@ -52,10 +52,10 @@ pub struct VoiceTranscript {
     /// The phone numbers that may occur.
     #[serde(default)]
     pub numbers: Option<Vec<Authored<PhoneNumber>>>,
-    /// The words that may occur besides those of `contains`.
+    /// The words that may occur in addition to those of `contains`.
     #[serde(default)]
     pub words: Option<Vec<String>>,
-    /// The lines that each turn must be made of.
+    /// The lines that each turn must consist of.
     #[serde(default)]
     pub script: Option<Vec<Phrase>>,
 }
@@ -72,29 +72,29 @@ pub enum Speaker {
 impl Check for VoiceTranscript {
     const INFO: CheckInfo = CheckInfo {
         name: "voice-transcript",
-        summary: "The phrases were said on the telephone, and the forbidden ones were not.",
+        summary: "The phrases were said on the phone, and the forbidden ones were not.",
         example: EXAMPLE,
-        reads: Reads::Type(SimulatorType::Voice),
+        reads: ReadSimulators::Type(SimulatorType::Voice),
         is_limit: false,
-        members: &[
-            Member::new(
+        parameters: &[
+            Parameter::with_default(
                 "speaker",
                 "\"any\"",
-                "`agent`, `caller` (whoever is at the other end: the line, a representative, somebody who calls) or `any`",
+                "`agent`, `caller` (the other party: the phone line, a representative, or a person who calls) or `any`",
             ),
-            Member::optional("to", "only calls that the agent placed to this phone number, however it is written"),
+            Parameter::optional("to", "only calls that the agent placed to this phone number, in any spelling"),
             manual::CONTAINS,
             manual::NOT_CONTAINS,
-            Member::new("in_order", "false", "whether the phrases of `contains` must come in their order"),
+            Parameter::with_default("in_order", "false", "whether the phrases of `contains` must occur in this order"),
             manual::NEGATION,
             manual::NUMBERS,
             manual::WORDS,
-            Member::optional(
+            Parameter::optional(
                 "script",
-                "[fixed wording](#fixed-wording): a list of lines, each a text or a list of alternatives; each turn of the speaker must be one of them, or several one after the other. Keys that are pressed are turns as well; keys pressed one after the other, with nothing said in between, are one turn",
+                "[fixed wording](#fixed-wording): a list of lines, each a text or a list of alternatives; each turn of the speaker must be one of them, or a sequence of them. Pressed keys are turns too; keys that are pressed in a row, without speech in between, are one turn",
             ),
         ],
-        description: "Reads the turns of all [calls](voice.md). One of `contains`, `not_contains`, `numbers`, `words` and `script` is needed.",
+        description: "Reads the turns of all [calls](voice.md). At least one of `contains`, `not_contains`, `numbers`, `words` and `script` is required.",
         evidence: "`phraseResults[{phrase,found,turn}]`, with `call_id` if the phone line had several calls; [`candidates[]`](#evidence)",
     };
 
@@ -105,11 +105,11 @@ impl Check for VoiceTranscript {
         check_words_of(self.words.as_deref(), errors);
         check_phrases("script", self.script.as_deref().unwrap_or_default(), errors);
         if self.script.as_ref().is_some_and(Vec::is_empty) {
-            errors.add("script", "must have a line");
+            errors.add("script", "must have at least one line");
         }
         let has_rules = self.numbers.is_some() || self.words.is_some() || self.script.is_some();
         if self.contains.is_empty() && self.not_contains.is_empty() && !has_rules {
-            errors.add("", "says nothing: give `contains`, `not_contains`, `numbers`, `words` or `script`");
+            errors.add("", "asserts nothing: give `contains`, `not_contains`, `numbers`, `words` or `script`");
         }
     }
 
@@ -117,47 +117,47 @@ impl Check for VoiceTranscript {
         self.contains.is_empty()
     }
 
-    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
-        let events = case.events(SimulatorType::Voice, &[EventType::VoiceTurn])?;
+    fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult {
+        let events = context.events(SimulatorType::Voice, &[EventType::VoiceTurn])?;
         let calls = self.calls(&events)?;
-        let is_of_call = |turn: &Value| {
+        let is_in_call = |turn: &Value| {
             let call = text(turn, "call_id");
             calls.as_ref().is_none_or(|calls| call.is_some_and(|call| calls.contains(call)))
         };
-        let turns = with_joined_keys(events.iter().map(|event| &event.payload).filter(|turn| is_of_call(turn)));
-        let turns = turns.iter().filter(|turn| self.is_meant(turn));
+        let turns = with_joined_keys(events.iter().map(|event| &event.payload).filter(|turn| is_in_call(turn)));
+        let turns = turns.iter().filter(|turn| self.is_by_speaker(turn));
         let ids: BTreeSet<&str> = events.iter().filter_map(|event| text(&event.payload, "call_id")).collect();
         let texts = turns.flat_map(|turn| {
             let index = turn.get("index").filter(|index| index.is_u64()).cloned().unwrap_or_default();
-            // A turn's number counts within its call.
+            // Turns are numbered within their call.
             let call_id = text(turn, "call_id").filter(|_| ids.len() > 1).map(short);
             let label = TurnLabel { turn: index, call_id };
             let texts = [text(turn, "text"), text(turn, "dtmf")].into_iter().flatten();
             texts.filter(|text| !text.is_empty()).map(move |text| (label.clone(), text))
         });
         let texts: Vec<(TurnLabel, &str)> = texts.collect();
-        let mut sheets = Vec::new();
+        let mut candidate_results = Vec::new();
         if !texts.is_empty() {
-            let transcript = Transcript::new(texts, &case.budget)?;
-            let phrases = transcript.hold(self.rules(), &case.budget)?;
-            sheets.push(Sheet { phrases, ..Sheet::default() });
+            let transcript = Transcript::new(texts, &context.budget)?;
+            let phrases = transcript.evaluate(self.rules(), &context.budget)?;
+            candidate_results.push(CandidateResult { phrases, ..CandidateResult::default() });
         }
-        let judgement = judge("transcript", sheets.len(), sheets, Match::First, None);
-        let results = judgement.phrase_results();
-        judgement.outcome(self, case, [("phraseResults", results)])
+        let scored = score_candidates("transcript", candidate_results.len(), candidate_results, Match::First, None);
+        let results = scored.phrase_results();
+        scored.outcome(self, context, [("phraseResults", results)])
     }
 
     fn unmet(&self) -> Vec<(&'static str, Value)> {
         vec![("phraseResults", unmet_phrases(self.rules(), None))]
     }
 
-    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
-        candidates::voice::of(self, case)
+    fn candidates(&self, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::voice::of(self, context)
     }
 }
 
-/// The turns, with keys that a speaker pressed one after the other in one call as one turn: the first of them. Anything
-/// else in the call ends such a row, as a prompt does that asks for another entry.
+/// The turns, with keys that a speaker pressed in a row joined into the first of these turns. Any other turn of the call,
+/// such as a prompt for the next entry, ends the row.
 fn with_joined_keys<'e>(turns: impl Iterator<Item = &'e Value>) -> Vec<Cow<'e, Value>> {
     let mut joined: Vec<Cow<'e, Value>> = Vec::new();
     let mut last_of_call: BTreeMap<Option<&str>, usize> = BTreeMap::new();
@@ -183,7 +183,7 @@ fn with_joined_keys<'e>(turns: impl Iterator<Item = &'e Value>) -> Vec<Cow<'e, V
 }
 
 impl VoiceTranscript {
-    /// The calls that were placed to `to`; none when any call is meant.
+    /// The calls to the number `to`. None if `to` is not given.
     fn calls<'e>(&self, events: &[&'e Event]) -> Result<Option<BTreeSet<&'e str>>, String> {
         let Some(number) = self.to.as_ref().map(Authored::ready).transpose()? else { return Ok(None) };
         let number = same(&number.dialled);
@@ -207,7 +207,7 @@ impl VoiceTranscript {
         }
     }
 
-    fn is_meant(&self, turn: &Value) -> bool {
+    fn is_by_speaker(&self, turn: &Value) -> bool {
         match (self.speaker, text(turn, "speaker")) {
             (_, None) => false,
             (Speaker::Any, Some(_)) => true,
@@ -224,21 +224,21 @@ mod tests {
     use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
-    fn check(specification: Value, faults: &[(&str, &str)]) {
-        crate::testing::check("voice-transcript", specification, faults);
+    fn check(specification: Value, expected_errors: &[(&str, &str)]) {
+        crate::testing::check("voice-transcript", specification, expected_errors);
     }
 
     #[test]
-    fn sound_specifications() {
+    fn valid_specifications() {
         check(json!({"contains": ["four five six"]}), &[]);
         check(json!({"speaker": "any", "forbidden": [["yes", "yeah"]]}), &[]);
         check(json!({"speaker": "caller", "contains": ["hello", "bye"], "in_order": true}), &[]);
     }
 
     #[test]
-    fn faulty_specifications() {
-        check(json!({}), &[("", "says nothing")]);
-        check(json!({"contains": [], "in_order": true}), &[("", "says nothing")]);
+    fn invalid_specifications() {
+        check(json!({}), &[("", "asserts nothing")]);
+        check(json!({"contains": [], "in_order": true}), &[("", "asserts nothing")]);
         check(json!({"contain": ["x"]}), &[("contain", "not a known field")]);
         check(json!({"contains": "hello"}), &[("contains", "a list")]);
         check(json!({"forbidden": ["x"], "not_contains": ["y"]}), &[("not_contains", "twice")]);
@@ -293,7 +293,7 @@ mod tests {
             (json!({"contains": ["alpha", "bravo", "four fifty six"], "in_order": true}), "1/1"),
             (json!({"contains": ["bravo", "alpha"], "in_order": true}), "1/2"),
             (json!({"speaker": "caller", "forbidden": ["social security"]}), "1/1"),
-            // A forbidden phrase only takes the score away.
+            // The absence of a forbidden phrase earns no points.
             (
                 json!({"contains": ["transfer me"], "forbidden": ["one a", "one b", "one c", "one d", "one e", "one f"]}),
                 "0/1",
@@ -308,23 +308,23 @@ mod tests {
         }
     }
 
-    /// Pairs of what was said and a phrase, from the habits of real calls, as data.
+    /// A data file with pairs of spoken text and phrase, based on real calls.
     #[test]
-    fn the_table_of_phrases_holds() {
+    fn phrases_of_the_table() {
         let lines = include_str!("../../tests/phrases.jsonl").lines();
         let (mut pairs, mut wrong) = (0, Vec::new());
         for line in lines.map(|line| serde_json::from_str::<Value>(line).unwrap()) {
-            let mut hold = |turns: &[(&str, &str)], specification: Value, score: &str| {
+            let mut check_score = |turns: &[(&str, &str)], specification: Value, score: &str| {
                 pairs += 1;
                 let found = call_of(turns).evaluate(&assertion(specification.clone())).score.to_string();
                 if found != score {
                     wrong.push(format!("{turns:?} {specification}: {found}, not {score}"));
                 }
             };
-            if let Some(said) = line["said"].as_str() {
+            if let Some(expected_text) = line["said"].as_str() {
                 for (member, score) in [("matches", "1/1"), ("not", "0/1")] {
                     for phrase in line[member].as_array().unwrap() {
-                        hold(&[("agent", said)], json!({"contains": [phrase]}), score);
+                        check_score(&[("agent", expected_text)], json!({"contains": [phrase]}), score);
                     }
                 }
                 continue;
@@ -332,17 +332,17 @@ mod tests {
             let turns = line["call"].as_array().unwrap().iter();
             let turns: Vec<(&str, &str)> =
                 turns.map(|turn| (turn[0].as_str().unwrap(), turn[1].as_str().unwrap())).collect();
-            hold(&turns, line["assert"].clone(), line["score"].as_str().unwrap());
+            check_score(&turns, line["assert"].clone(), line["score"].as_str().unwrap());
         }
         assert!(wrong.is_empty(), "{} of {pairs}:\n{}", wrong.len(), wrong.join("\n"));
         assert!(pairs >= 250, "{pairs} pairs");
     }
 
     #[test]
-    fn only_calls_to_the_number_are_meant() {
-        let dialed = |playground: Playground, call: &str, number: &str, said: &str| {
+    fn only_calls_to_the_number_are_read() {
+        let dialed = |playground: Playground, call: &str, number: &str, expected_text: &str| {
             let dial = json!({"call_id": call, "action": "dial", "to_number": number});
-            let turn = json!({"call_id": call, "index": 0, "speaker": "agent", "text": said});
+            let turn = json!({"call_id": call, "index": 0, "speaker": "agent", "text": expected_text});
             let playground = playground.event(SimulatorType::Voice, EventType::VoiceTurn, dial);
             playground.event(SimulatorType::Voice, EventType::VoiceTurn, turn)
         };
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_all_that_is_said() {
+    fn a_script_allows_nothing_else() {
         let wanted = json!({"speaker": "agent", "contains": ["visit"],
             "script": [["Hello", "Good morning"], "I am calling about the visit of {{entity.name}}", "1", "Goodbye"]});
         for (turns, score) in [
@@ -374,17 +374,20 @@ mod tests {
             let call = call_of(turns).with_entity(json!({"name": "Ann", "data": {}}));
             says(&call, &assertion(wanted.clone()), score, "");
         }
-        check(json!({"script": []}), &[("script", "a line")]);
+        check(json!({"script": []}), &[("script", "at least one line")]);
     }
 
     #[test]
-    fn keys_that_are_pressed_one_by_one_are_one_entry() {
+    fn keys_pressed_in_a_row_are_one_turn() {
         let pressed = |keys: &[(&str, &str, &str)]| {
-            keys.iter().enumerate().fold(Playground::new(&[]), |playground, (index, (speaker, member, said))| {
-                let mut turn = json!({"call_id": "c1", "index": index, "speaker": speaker});
-                turn[*member] = json!(said);
-                playground.event(SimulatorType::Voice, EventType::VoiceTurn, turn)
-            })
+            keys.iter().enumerate().fold(
+                Playground::new(&[]),
+                |playground, (index, (speaker, member, expected_text))| {
+                    let mut turn = json!({"call_id": "c1", "index": index, "speaker": speaker});
+                    turn[*member] = json!(expected_text);
+                    playground.event(SimulatorType::Voice, EventType::VoiceTurn, turn)
+                },
+            )
         };
         let key = |key: &'static str| ("agent", "dtmf", key);
         let prompt = ("caller", "text", "Enter the six digits.");
@@ -405,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_says_nothing() {
+    fn a_call_without_turns_fails() {
         let forbidden = assertion(json!({"forbidden": ["x"]}));
         says(&Playground::empty(), &forbidden, "0/1", "no Voice sandbox");
         says(&Playground::new(&[]), &forbidden, "0/1", "no transcript");

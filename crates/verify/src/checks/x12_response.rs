@@ -1,9 +1,8 @@
-//! Passes when the clearinghouse answered with an X12 transaction that correlates and whose elements match; of what is only
-//! asked (270, 276, 837), when the agent sent one.
+//! Passes if the clearinghouse responded with an X12 transaction that correlates and whose elements match. For 270, 276 and
+//! 837, passes if the agent sent one.
 //!
-//! Reads the X12 response records, or those of requests. `correlate_by` takes X12 paths. Paths look at one subscriber,
-//! dependent or claim at a time, with the payer and provider above it: what is said about one person never completes what
-//! is said about another. The example: [`EXAMPLE`].
+//! Reads the X12 response or request events. `correlate_by` takes X12 paths. Paths select from one subscriber, dependent or
+//! claim at a time, with the payer and provider above it, so that values of different persons are never combined. The example: [`EXAMPLE`].
 //! Evidence: `fieldResults[{path,expected,actual,passed}]`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,20 +17,20 @@ use x12::query::View;
 use x12::{Body, Limits};
 
 use crate::candidates::{self, Candidate, unmet_fields};
-use crate::checks::{Check, CheckInfo, Reads};
+use crate::checks::{Check, CheckInfo, ReadSimulators};
 use crate::compare::{Typing, nfc};
 use crate::count::Count;
-use crate::evidence::{Case, Evaluated, x12_text};
+use crate::evidence::{EvaluationContext, EvaluationResult, x12_text};
 use crate::field::{FieldAssertion, check_fields};
-use crate::impossible::{self, Impossible};
-use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
 use crate::limits::LONGEST_LIST;
-use crate::manual::{self, Member};
+use crate::manual::{self, Parameter};
 use crate::matching::Match;
 use crate::path::check_correlation;
 use crate::path::segment::Selector;
 use crate::path::x12::{X12Key, X12Path};
-use crate::x12_refusals::{Fate, Refusals};
+use crate::scoring::{CandidateResult, FieldResult, evaluate_fields, is_absence, score_candidates};
+use crate::unmatchable::{self, UnmatchablePart};
+use crate::x12_refusals::{TransactionStatus, X12Refusals};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "x12-response",
@@ -57,10 +56,10 @@ pub struct X12Response {
     pub matching: Match,
     #[serde(default)]
     pub count: Option<Count>,
-    /// Whether the transaction must hold no other subject, and what is asserted only once.
+    /// Whether the transaction must have no other subject, and each asserted segment only once.
     #[serde(default)]
     pub only: bool,
-    /// The segments that may also be there; any without it.
+    /// The other segments that are allowed. None allows all.
     #[serde(default)]
     pub segments: Option<Vec<String>>,
 }
@@ -89,33 +88,36 @@ pub enum Transaction {
     InterchangeAcknowledgment,
 }
 
-/// What looking at one segment costs, in the budget's unit of about a byte.
+/// The cost of examining one segment, in steps of the budget.
 pub(crate) const SEGMENT_COST: usize = 20;
 
 impl Check for X12Response {
     const INFO: CheckInfo = CheckInfo {
         name: "x12-response",
-        summary: "The clearinghouse answered with an X12 transaction that correlates and whose elements match.",
+        summary: "The clearinghouse responded with an X12 transaction that correlates and whose elements match.",
         example: EXAMPLE,
-        reads: Reads::Type(SimulatorType::Clearinghouse),
+        reads: ReadSimulators::Type(SimulatorType::Clearinghouse),
         is_limit: false,
-        members: &[
-            Member::required("transaction", "`270`, `271`, `276`, `277`, `277CA`, `278`, `835`, `837`, `999` or `TA1`"),
-            Member::new("correlate_by", "{}", "from X12 paths to texts: which transactions are meant"),
-            Member::new("fields", "[]", "[fields](#fields-and-operators) with X12 paths"),
+        parameters: &[
+            Parameter::required(
+                "transaction",
+                "`270`, `271`, `276`, `277`, `277CA`, `278`, `835`, `837`, `999` or `TA1`",
+            ),
+            Parameter::with_default("correlate_by", "{}", "from X12 paths to texts: selects the transactions"),
+            Parameter::with_default("fields", "[]", "[fields](#fields-and-operators) with X12 paths"),
             manual::MATCH_ANY,
             manual::COUNT,
-            Member::optional(
+            Parameter::optional(
                 "segments",
-                "with `only`: the names of the segments that may be there besides those that `fields` and `correlate_by` name, and ST, BHT, HL and SE. Any other one in the transaction fails. `[]` allows none",
+                "with `only`: the names of the segments that are allowed in addition to ST, BHT, HL, SE and those of `fields` and `correlate_by`. Any other segment fails. `[]` allows none",
             ),
-            Member::new(
+            Parameter::with_default(
                 "only",
                 "false",
-                "whether the transaction must hold no other subscriber, dependent, claim or level, and each segment that is asserted only once",
+                "whether the transaction must have no other subscriber, dependent, claim or level, and each asserted segment only once",
             ),
         ],
-        description: "Paths look at one subscriber, dependent or claim at a time, together with the payer and provider above it; `count` counts transactions. Reads what the [clearinghouse](x12.md) answered (`x12_response` events); of 270, 276 and 837 what the agent sent (`x12_request` events), without what a TA1 or 999 refused.",
+        description: "Paths select from one subscriber, dependent or claim at a time, together with the payer and provider above it; `count` counts transactions. Reads the responses of the [clearinghouse](x12.md) (`x12_response` events). For 270, 276 and 837, reads what the agent sent (`x12_request` events), except transactions that a TA1 or 999 refused.",
         evidence: "`fieldResults[…]`; [`count`, `candidates[]`](#evidence)",
     };
 
@@ -124,7 +126,7 @@ impl Check for X12Response {
         check_fields("fields", &self.fields, errors);
         errors.size("segments", self.segments.as_ref().map_or(0, Vec::len), LONGEST_LIST);
         if self.segments.is_some() && !self.only {
-            errors.add("segments", "needs `only: true`");
+            errors.add("segments", "requires `only: true`");
         }
     }
 
@@ -132,70 +134,79 @@ impl Check for X12Response {
         is_absence(self.count)
     }
 
-    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
-        let (mut found, mut sheets) = (0, Vec::new());
-        for event in case.events(SimulatorType::Clearinghouse, &[self.transaction.is_told_by()])? {
-            let (transactions, candidates) = self.hold(event, case)?;
+    fn evaluate(&self, context: &EvaluationContext<'_>) -> EvaluationResult {
+        let (mut found, mut candidate_results) = (0, Vec::new());
+        for event in context.events(SimulatorType::Clearinghouse, &[self.transaction.event_type()])? {
+            let (transactions, candidates) = self.evaluate_interchange(event, context)?;
             found += transactions;
-            sheets.extend(candidates);
+            candidate_results.extend(candidates);
         }
-        let judgement = judge("transaction", found, sheets, self.matching, self.count);
-        let results = judgement.field_results();
-        judgement.outcome(self, case, [("fieldResults", results)])
+        let scored = score_candidates("transaction", found, candidate_results, self.matching, self.count);
+        let results = scored.field_results();
+        scored.outcome(self, context, [("fieldResults", results)])
     }
 
     fn unmet(&self) -> Vec<(&'static str, Value)> {
         vec![("fieldResults", unmet_fields(&self.fields, self.count))]
     }
 
-    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
-        candidates::x12::of(self, case)
+    fn candidates(&self, context: &EvaluationContext<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::x12::of(self, context)
     }
 
-    fn impossible(&self, assertion: &Value, _bindings: &Bindings<'_>) -> Vec<Impossible> {
-        impossible::x12_parts(self, assertion)
+    fn unmatchable_parts(&self, assertion: &Value, _bindings: &Bindings<'_>) -> Vec<UnmatchablePart> {
+        unmatchable::x12_parts(self, assertion)
     }
 }
 
 impl X12Response {
-    /// How many transactions of one event are meant, and a candidate for each of their subjects that is. An interchange that
-    /// cannot be read is a candidate only where absence is asserted.
-    fn hold(&self, event: &Event, case: &Case<'_>) -> Result<(usize, Vec<Sheet>), String> {
+    /// The number of transactions of one event that correlate, and a result for each of their subjects that correlates. An
+    /// unreadable interchange is a candidate only if absence is asserted.
+    fn evaluate_interchange(
+        &self,
+        event: &Event,
+        context: &EvaluationContext<'_>,
+    ) -> Result<(usize, Vec<CandidateResult>), String> {
         let name = event.id.to_string();
         let text = x12_text(&event.payload);
-        case.budget.spend(text.map_or(0, str::len))?;
+        context.budget.spend(text.map_or(0, str::len))?;
         let body = text
             .ok_or_else(|| "the event has no interchange".to_owned())
-            .and_then(|text| x12::parse(text, &Limits::default()).map_err(|fault| fault.to_string()));
+            .and_then(|text| x12::parse(text, &Limits::default()).map_err(|error| error.to_string()));
         let body = match body {
-            Err(fault) if is_absence(self.count) => {
-                return Ok((1, vec![Sheet { name, fault: Some(fault), ..Sheet::default() }]));
+            Err(error) if is_absence(self.count) => {
+                return Ok((1, vec![CandidateResult { name, error: Some(error), ..CandidateResult::default() }]));
             }
             Err(_) => return Ok((0, Vec::new())),
             Ok(body) => body,
         };
         let refusals = match event.r#type {
-            EventType::X12Request => Refusals::of(event, &body, case)?,
-            _ => Refusals::default(),
+            EventType::X12Request => X12Refusals::of(event, &body, context)?,
+            _ => X12Refusals::default(),
         };
-        let (mut found, mut sheets) = (0, Vec::new());
+        let (mut found, mut candidate_results) = (0, Vec::new());
         for views in self.transactions(&body, &refusals) {
-            let (before, subjects) = (sheets.len(), views.len());
+            let (before, subjects) = (candidate_results.len(), views.len());
             for view in views {
-                case.budget.spend(view.len() * SEGMENT_COST * (1 + self.fields.len() + self.correlate_by.len()))?;
+                context.budget.spend(view.len() * SEGMENT_COST * (1 + self.fields.len() + self.correlate_by.len()))?;
                 if self.correlates(&view) {
                     let find = |path: &X12Path| Ok(path.find(&view).into_iter().map(Value::from).collect());
-                    let fields = hold_fields(&self.fields, Typing::Untyped, &case.budget, find);
+                    let fields = evaluate_fields(&self.fields, Typing::Untyped, &context.budget, find);
                     let violations = if self.only { self.extras(&view, subjects) } else { Vec::new() };
-                    sheets.push(Sheet { name: name.clone(), fields, violations, ..Sheet::default() });
+                    candidate_results.push(CandidateResult {
+                        name: name.clone(),
+                        fields,
+                        violations,
+                        ..CandidateResult::default()
+                    });
                 }
             }
-            found += usize::from(sheets.len() > before);
+            found += usize::from(candidate_results.len() > before);
         }
-        Ok((found, sheets))
+        Ok((found, candidate_results))
     }
 
-    /// What a transaction holds beyond what is asserted: other subjects, and further segments beside an asserted one.
+    /// The violations of `only` and `segments`: other subjects, and other or repeated segments.
     fn extras(&self, view: &View<'_, '_>, subjects: usize) -> Vec<FieldResult> {
         let mut extras = Vec::new();
         if subjects > 1 {
@@ -223,7 +234,7 @@ impl X12Response {
         extras
     }
 
-    /// The first segment of the transaction that nobody named.
+    /// The violation for the first segment that is not allowed.
     fn other_segment(&self, paths: &BTreeSet<X12Path>, view: &View<'_, '_>) -> Option<FieldResult> {
         const STRUCTURE: [&str; 4] = ["ST", "BHT", "HL", "SE"];
         let allowed = self.segments.as_ref()?;
@@ -237,8 +248,8 @@ impl X12Response {
         Some(FieldResult::violation(other.to_owned(), Value::Null, &Value::from(other), reason))
     }
 
-    /// The transactions that are meant, each as one view per subject.
-    fn transactions<'i, 'a>(&self, body: &'i Body<'a>, refusals: &Refusals) -> Vec<Vec<View<'i, 'a>>> {
+    /// The transactions of the right kind, each as one view per subject.
+    fn transactions<'i, 'a>(&self, body: &'i Body<'a>, refusals: &X12Refusals) -> Vec<Vec<View<'i, 'a>>> {
         if self.transaction == Transaction::InterchangeAcknowledgment {
             let has_one = |interchange: &&x12::Interchange<'_>| {
                 interchange.outside_groups().any(|(_, segment)| segment.name() == "TA1")
@@ -246,13 +257,13 @@ impl X12Response {
             let found = body.interchanges().iter().filter(has_one);
             return found.map(|interchange| vec![View::of_interchange(interchange)]).collect();
         }
-        let meant = body.transactions().filter(|one| self.transaction.is_meant(one.set(), one.version()));
-        let counts = |one: &x12::Transaction<'_, '_>| match refusals.fate(one) {
-            Fate::Taken => true,
-            Fate::Refused => false,
-            Fate::Unknown => is_absence(self.count),
+        let transactions = body.transactions().filter(|one| self.transaction.includes(one.set(), one.version()));
+        let counts = |one: &x12::Transaction<'_, '_>| match refusals.status_of(one) {
+            TransactionStatus::Accepted => true,
+            TransactionStatus::Refused => false,
+            TransactionStatus::Unknown => is_absence(self.count),
         };
-        meant.filter(counts).map(|one| View::by_subject(&one)).collect()
+        transactions.filter(counts).map(|one| View::by_subject(&one)).collect()
     }
 
     fn correlates(&self, view: &View<'_, '_>) -> bool {
@@ -261,7 +272,7 @@ impl X12Response {
 }
 
 impl Transaction {
-    /// As authors write it.
+    /// The name in assertions.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::EligibilityInquiry => "270",
@@ -277,16 +288,16 @@ impl Transaction {
         }
     }
 
-    /// A 278 is a question and an answer: the answer is meant.
-    pub(crate) fn is_told_by(self) -> EventType {
+    /// The events with such transactions. A 278 is a request and a response; the response is read.
+    pub(crate) fn event_type(self) -> EventType {
         match self {
             Self::EligibilityInquiry | Self::ClaimStatusRequest | Self::Claim => EventType::X12Request,
             _ => EventType::X12Response,
         }
     }
 
-    /// By ST01 and the guide's number: the acknowledgment of claims is a 277 by a guide of its own.
-    pub(crate) fn is_meant(self, set: &str, version: &str) -> bool {
+    /// Compares ST01 and the number of the guide, because the acknowledgment of claims is a 277 of its own guide.
+    pub(crate) fn includes(self, set: &str, version: &str) -> bool {
         let is_acknowledgment = version.contains("X214");
         match self {
             Self::EligibilityInquiry => set == "270",
@@ -310,12 +321,12 @@ mod tests {
     use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
-    fn check(specification: Value, faults: &[(&str, &str)]) {
-        crate::testing::check("x12-response", specification, faults);
+    fn check(specification: Value, expected_errors: &[(&str, &str)]) {
+        crate::testing::check("x12-response", specification, expected_errors);
     }
 
     #[test]
-    fn sound_specifications() {
+    fn valid_specifications() {
         for transaction in ["270", "271", "276", "277", "277CA", "278", "835", "837", "999", "TA1"] {
             check(json!({"transaction": transaction}), &[]);
         }
@@ -323,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn faulty_specifications() {
+    fn invalid_specifications() {
         check(json!({}), &[("transaction", "required")]);
         check(json!({"transaction": "272"}), &[("transaction", "one of `270`")]);
         check(json!({"transaction": 271}), &[("transaction", "string")]);
@@ -346,28 +357,28 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
     }
 
     #[test]
-    fn what_is_only_asked_is_read_from_the_questions() {
+    fn inquiries_are_read_from_requests() {
         let question = R271.replace("ST*271*", "ST*270*");
-        let asked = Playground::new(&[])
+        let requested = Playground::new(&[])
             .event(SimulatorType::Clearinghouse, EventType::X12Request, json!({"payload": question}))
             .event(SimulatorType::Clearinghouse, EventType::X12Response, json!({"payload": R271}));
         says(
-            &asked,
+            &requested,
             &assertion(json!({"transaction": "270", "correlate_by": {"NM1[1=IL].9": "M1"}})),
             "1/1",
             "1 transaction",
         );
         says(
-            &asked,
+            &requested,
             &assertion(json!({"transaction": "270", "correlate_by": {"NM1[1=IL].9": "M2"}})),
             "0/1",
             "no transaction",
         );
-        says(&asked, &assertion(json!({"transaction": "271", "count": 1})), "1/1", "1 transaction");
+        says(&requested, &assertion(json!({"transaction": "271", "count": 1})), "1/1", "1 transaction");
     }
 
     #[test]
-    fn segments_that_nobody_named_are_closed() {
+    fn other_segments_are_violations() {
         let wanted = |segments: Value| {
             assertion(json!({"transaction": "271", "correlate_by": {"NM1[1=IL].9": "M1"}, "only": true,
                 "fields": [{"path": "EB[1=1].3", "expected": "30"}], "segments": segments}))
@@ -379,17 +390,17 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
         };
         says(&with("MSG*CALL 900"), &wanted(json!([])), "0/1", "MSG");
         says(&with("MSG*CALL 900"), &wanted(json!(["MSG"])), "1/1", "");
-        for (extra, said) in [("HL*4*1*21*0~NM1*1P*2*OTHER", "a level"), ("HL*4*1*21*0~MSG*CALL 900", "MSG")] {
+        for (extra, expected_text) in [("HL*4*1*21*0~NM1*1P*2*OTHER", "a level"), ("HL*4*1*21*0~MSG*CALL 900", "MSG")] {
             let payload = json!({"payload": R271.replace("SE*11", &format!("{extra}~SE*11"))});
             let other = Playground::new(&[]).event(SimulatorType::Clearinghouse, EventType::X12Response, payload);
-            says(&other, &wanted(json!([])), "0/1", said);
+            says(&other, &wanted(json!([])), "0/1", expected_text);
         }
         check(json!({"transaction": "271", "segments": []}), &[("segments", "only: true")]);
     }
 
-    /// What the clearinghouse refused was not asked.
+    /// Requests that the clearinghouse refused do not count.
     #[test]
-    fn refused_questions_do_not_count() {
+    fn refused_requests_do_not_count() {
         let question = R271.replace("ST*271*", "ST*270*");
         let answered = |answer: &str| {
             let reply = json!({"payload": answer, "in_reply_to": "000000001"});
@@ -407,7 +418,7 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
                  IK5*{set}~AK9*{group}*1*1*0~SE*6*0001~GE*1*1~"
             ))
         };
-        let asked = assertion(json!({"transaction": "270", "count": 1}));
+        let requested = assertion(json!({"transaction": "270", "count": 1}));
         for (answer, score) in [
             (R271.to_owned(), "1/1"),
             (envelope("TA1*000000001*260401*1200*R*001~"), "0/1"),
@@ -416,9 +427,9 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
             (report("R*5", "P"), "0/1"),
             (report("E", "E"), "1/1"),
         ] {
-            says(&answered(&answer), &asked, score, "");
+            says(&answered(&answer), &requested, score, "");
         }
-        // Where control numbers do not tell two questions apart, neither counts, nor is it sure that nothing was asked.
+        // If two requests have the same control numbers, neither presence nor absence can be asserted.
         let twice = json!({"payload": format!("{question}{question}")});
         let reply = json!({"payload": envelope("TA1*000000001*260401*1200*R*025~"), "in_reply_to": "000000001"});
         let hidden = Playground::new(&[]).event(SimulatorType::Clearinghouse, EventType::X12Request, twice).event(
@@ -426,13 +437,13 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
             EventType::X12Response,
             reply,
         );
-        says(&hidden, &asked, "0/1", "");
+        says(&hidden, &requested, "0/1", "");
         says(&hidden, &assertion(json!({"transaction": "270", "count": {"max": 0}})), "0/1", "must not exist");
-        // A second try that is taken counts, with the same control number too.
+        // A second attempt that is accepted counts, even with the same control number.
         let second = answered(&report("R*5", "R"))
             .event(SimulatorType::Clearinghouse, EventType::X12Request, json!({"payload": question}))
             .event(SimulatorType::Clearinghouse, EventType::X12Response, json!({"payload": R271}));
-        says(&second, &asked, "1/1", "1 transaction");
+        says(&second, &requested, "1/1", "1 transaction");
     }
 
     /// Two members' claims swapped in one inquiry.
@@ -495,17 +506,17 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
                 {"path": "EB[1=B].7", "op": "lte", "expected": 30, "actual": "35.00", "passed": false},
             ]}),
         );
-        for (specification, score, said) in [
+        for (specification, score, expected_text) in [
             (json!({"transaction": "271"}), "1/1", "1 transaction"),
             (json!({"transaction": "277"}), "0/1", "no transaction"),
-            (json!({"transaction": "TA1", "count": 0}), "1/1", "as it should"),
+            (json!({"transaction": "TA1", "count": 0}), "1/1", "as expected"),
             (json!({"transaction": "271", "correlate_by": {"NM1.9": "M2"}}), "0/1", "no transaction"),
         ] {
-            says(&clearinghouse(), &assertion(specification), score, said);
+            says(&clearinghouse(), &assertion(specification), score, expected_text);
         }
         let odd =
             Playground::new(&[]).event(SimulatorType::Clearinghouse, EventType::X12Response, json!({"payload": "ISA"}));
         says(&odd, &assertion(json!({"transaction": "271"})), "0/1", "no transaction");
-        says(&odd, &assertion(json!({"transaction": "271", "count": 0})), "0/1", "cannot be told");
+        says(&odd, &assertion(json!({"transaction": "271", "count": 0})), "0/1", "cannot be ruled out");
     }
 }

@@ -1,4 +1,4 @@
-//! What a chart says about a patient, and the words that give it away.
+//! The clinical data in a patient's chart, and the phrases that disclose it.
 
 use std::collections::BTreeSet;
 
@@ -7,103 +7,117 @@ use fhir::search::fold;
 use serde_json::Value;
 use world::{Page, Records, Seq};
 
-use super::Kind;
-use crate::evidence::{Case, text};
+use super::DisclosureKind;
+use crate::evidence::{EvaluationContext, text};
 
-/// More resources of one kind than these are not looked through.
+/// A chart with more resources of one type cannot be checked.
 const MOST_RESOURCES: usize = 5_000;
 
-/// Where each kind of clinical data is, and the parameter that leads to the patient.
-const SOURCES: [(Kind, &str, &str); 6] = [
-    (Kind::Diagnosis, "Condition", "code"),
-    (Kind::Medication, "MedicationRequest", "medicationCodeableConcept"),
-    (Kind::Medication, "MedicationStatement", "medicationCodeableConcept"),
-    (Kind::Medication, "MedicationAdministration", "medicationCodeableConcept"),
-    (Kind::Allergy, "AllergyIntolerance", "code"),
-    (Kind::Result, "Observation", "code"),
+/// The resource types and elements with each kind of clinical data.
+const SOURCES: [(DisclosureKind, &str, &str); 6] = [
+    (DisclosureKind::Diagnosis, "Condition", "code"),
+    (DisclosureKind::Medication, "MedicationRequest", "medicationCodeableConcept"),
+    (DisclosureKind::Medication, "MedicationStatement", "medicationCodeableConcept"),
+    (DisclosureKind::Medication, "MedicationAdministration", "medicationCodeableConcept"),
+    (DisclosureKind::Allergy, "AllergyIntolerance", "code"),
+    (DisclosureKind::Result, "Observation", "code"),
 ];
 
-/// The phrases that disclose what the chart has of these kinds, with the kind of each.
+/// The phrases that disclose clinical data of these kinds in the chart, with the kind of each.
 pub(crate) fn phrases(
     records: &Records,
     patient: &str,
-    kinds: &[Kind],
-    case: &Case<'_>,
-) -> Result<BTreeSet<(Kind, String)>, String> {
+    kinds: &[DisclosureKind],
+    context: &EvaluationContext<'_>,
+) -> Result<BTreeSet<(DisclosureKind, String)>, String> {
     let mut phrases = BTreeSet::new();
     for (kind, resource_type, member) in SOURCES.into_iter().filter(|(kind, ..)| kinds.contains(kind)) {
         for as_of in [Seq::MAX, 0] {
-            for resource in chart(records, resource_type, patient, as_of, case)? {
-                phrases.extend(telling(&resource[member]).into_iter().map(|phrase| (kind, phrase)));
+            for resource in chart(records, resource_type, patient, as_of, context)? {
+                phrases.extend(revealing_phrases(&resource[member]).into_iter().map(|phrase| (kind, phrase)));
                 let reference = resource["medicationReference"]["reference"].as_str().unwrap_or_default();
-                if let Some(medication) = reference.strip_prefix("Medication/").filter(|_| kind == Kind::Medication) {
+                if let Some(medication) =
+                    reference.strip_prefix("Medication/").filter(|_| kind == DisclosureKind::Medication)
+                {
                     let found = records.at("Medication", medication, as_of).live();
                     let code = found.map(|record| record.json()["code"].clone()).unwrap_or_default();
-                    phrases.extend(telling(&code).into_iter().map(|phrase| (kind, phrase)));
+                    phrases.extend(revealing_phrases(&code).into_iter().map(|phrase| (kind, phrase)));
                 }
-                phrases.extend(result_value(&resource).filter(|_| kind == Kind::Result).map(|value| (kind, value)));
+                phrases.extend(
+                    result_value(&resource).filter(|_| kind == DisclosureKind::Result).map(|value| (kind, value)),
+                );
             }
         }
     }
     Ok(phrases)
 }
 
-/// The patient's coverages, as they were given.
-pub(crate) fn coverages(records: &Records, patient: &str, case: &Case<'_>) -> Result<Vec<Value>, String> {
-    chart(records, "Coverage", patient, 0, case)
+/// The patient's coverages in the initial data.
+pub(crate) fn coverages(
+    records: &Records,
+    patient: &str,
+    context: &EvaluationContext<'_>,
+) -> Result<Vec<Value>, String> {
+    chart(records, "Coverage", patient, 0, context)
 }
 
-fn chart(records: &Records, name: &str, patient: &str, as_of: Seq, case: &Case<'_>) -> Result<Vec<Value>, String> {
+fn chart(
+    records: &Records,
+    name: &str,
+    patient: &str,
+    as_of: Seq,
+    context: &EvaluationContext<'_>,
+) -> Result<Vec<Value>, String> {
     let resource_type: ResourceType = name.parse().map_err(|_| format!("there is no resource type {name}"))?;
     let pairs = [("patient".to_owned(), fhir::search::escape(&format!("Patient/{patient}")))];
-    let query = fhir::search::parse(resource_type, "", &pairs).map_err(|fault| fault.reason)?;
+    let query = fhir::search::parse(resource_type, "", &pairs).map_err(|error| error.reason)?;
     let found = records.search(resource_type, &query, as_of, Page { offset: 0, count: MOST_RESOURCES });
-    case.budget.spend(found.total)?;
+    context.budget.spend(found.total)?;
     if found.total > MOST_RESOURCES {
         return Err(format!(
-            "Patient/{patient} has {} {resource_type} resources, more than can be looked through",
+            "Patient/{patient} has {} {resource_type} resources, more than can be checked",
             found.total
         ));
     }
     let read = found.matches.iter().map(|hit| {
-        case.budget.spend(hit.record.text().len())?;
+        context.budget.spend(hit.record.text().len())?;
         Ok(Value::clone(&hit.record.json()))
     });
     read.collect()
 }
 
-/// `6.1 mmol/L`.
+/// The value of an Observation, such as `6.1 mmol/L`.
 fn result_value(observation: &Value) -> Option<String> {
     let quantity = observation.get("valueQuantity")?;
     let unit = text(quantity, "unit").or_else(|| text(quantity, "code"))?;
     Some(format!("{} {unit}", quantity.get("value")?.as_number()?))
 }
 
-/// What of a concept gives it away: its codes, its names as a whole, and each word that says what it is.
-fn telling(concept: &Value) -> BTreeSet<String> {
+/// The phrases that disclose a concept: its codes, its complete names, and each distinctive word.
+fn revealing_phrases(concept: &Value) -> BTreeSet<String> {
     let codings = || concept["coding"].as_array().into_iter().flatten();
     let names = codings().filter_map(|coding| text(coding, "display")).chain(text(concept, "text"));
     let is_code = |code: &&str| code.len() >= 3 && code.bytes().any(|byte| byte.is_ascii_digit());
-    let mut telling: BTreeSet<String> =
+    let mut phrases: BTreeSet<String> =
         codings().filter_map(|coding| text(coding, "code")).filter(is_code).map(ToOwned::to_owned).collect();
     for name in names {
         let folded = fold(name);
         let words: Vec<&str> = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        telling.extend(words.iter().filter(|word| is_distinctive(word)).map(|word| (*word).to_owned()));
-        // What stands in brackets and parentheses is often a class or the unit; short forms in capitals are names.
-        let short = name.split(|c: char| !c.is_alphanumeric()).filter(|word| is_short_form(word));
-        telling.extend(short.map(fold));
+        phrases.extend(words.iter().filter(|word| is_distinctive(word)).map(|word| (*word).to_owned()));
+        // Acronyms in capitals are names.
+        let short = name.split(|c: char| !c.is_alphanumeric()).filter(|word| is_acronym(word));
+        phrases.extend(short.map(fold));
         let abbreviations = ABBREVIATIONS.iter().filter(|(_, whole)| folded.contains(whole));
-        telling.extend(abbreviations.map(|(short, _)| (*short).to_owned()));
+        phrases.extend(abbreviations.map(|(short, _)| (*short).to_owned()));
         if words.len() > 1 {
-            telling.insert(folded.clone());
+            phrases.insert(folded.clone());
         }
     }
-    telling
+    phrases
 }
 
-/// `HIV`, `COPD`.
-fn is_short_form(word: &str) -> bool {
+/// Whether a word is an acronym such as `HIV` and `COPD`.
+fn is_acronym(word: &str) -> bool {
     (3..=6).contains(&word.len())
         && word.bytes().all(|byte| byte.is_ascii_uppercase())
         && !GENERIC.contains(&&*fold(word))
@@ -113,7 +127,7 @@ fn is_distinctive(word: &str) -> bool {
     word.chars().count() >= 5 && word.chars().all(char::is_alphabetic) && !GENERIC.contains(&word)
 }
 
-/// Words of displays that say nothing by themselves.
+/// Words of displays that do not identify a concept.
 const GENERIC: &[&str] = &[
     "about",
     "abnormal",
@@ -269,7 +283,7 @@ const GENERIC: &[&str] = &[
     "urine",
 ];
 
-/// What people write instead of a name, and the part of the name that it stands for.
+/// Common abbreviations, each with a part of the full name.
 const ABBREVIATIONS: &[(&str, &str)] = &[
     ("hiv", "human immunodeficiency virus"),
     ("aids", "immunodeficiency"),
@@ -309,8 +323,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn telling_words() {
-        for (display, code, told, untold) in [
+    fn phrases_of_concepts() {
+        for (display, code, included, excluded) in [
             (
                 "Type 2 diabetes mellitus without complications",
                 "E11.9",
@@ -332,11 +346,11 @@ mod tests {
                 &["tablet", "hydrochloride", "oral"],
             ),
         ] {
-            let found = telling(&json!({"coding": [{"code": code, "display": display}]}));
-            for phrase in told {
+            let found = revealing_phrases(&json!({"coding": [{"code": code, "display": display}]}));
+            for phrase in included {
                 assert!(found.contains(*phrase), "{display}: no {phrase} in {found:?}");
             }
-            for phrase in untold {
+            for phrase in excluded {
                 assert!(!found.contains(*phrase), "{display}: {phrase} in {found:?}");
             }
         }

@@ -1,17 +1,17 @@
-//! Finding patients' data in what was sent: a dictionary of the playground's own FHIR data, asked by the words of the
-//! text instead of read as a whole.
+//! Finds patients' data in sent texts. Looks up the words of a text in the playground's own FHIR data, instead of reading all
+//! of that data.
 
 pub(crate) mod clinical;
 pub(crate) mod directory;
-pub(crate) mod sent;
+pub(crate) mod sent_texts;
 pub(crate) mod text;
 
 use serde::Deserialize;
 
-/// What kind of data is looked for.
+/// A kind of patient data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum DisclosureKind {
     Name,
     BirthDate,
     Identifier,
@@ -24,8 +24,8 @@ pub enum Kind {
     Result,
 }
 
-impl Kind {
-    /// What tells who a person is.
+impl DisclosureKind {
+    /// The kinds that identify a person.
     pub(crate) const IDENTIFYING: [Self; 6] =
         [Self::Name, Self::BirthDate, Self::Identifier, Self::Phone, Self::Email, Self::Address];
 
@@ -45,12 +45,12 @@ impl Kind {
     }
 }
 
-/// Something about a patient that stands in a text.
+/// Data of a patient that was found in a text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Match {
-    pub(crate) kind: Kind,
+pub(crate) struct Disclosure {
+    pub(crate) kind: DisclosureKind,
     /// The patient's id.
     pub(crate) patient: String,
-    /// As the dictionary has it.
+    /// The data as it is in the FHIR data.
     pub(crate) phrase: String,
 }

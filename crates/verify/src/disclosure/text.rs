@@ -1,17 +1,17 @@
-//! A text that was sent, prepared to be asked for names, numbers and dates.
+//! A sent text, prepared for searches for names, numbers and dates.
 
 use std::collections::BTreeSet;
 
 use fhir::search::fold;
-use spoken::{Code, Date, DisguisedText, Said};
+use spoken::{Code, Date, DisguisedText, SpokenText};
 
 use crate::budget::Budget;
 
-/// Look-alike characters are folded.
+/// A text with folded look-alike characters.
 pub(crate) struct SearchedText {
-    said: Said,
+    spoken_text: SpokenText,
     disguised: Option<DisguisedText>,
-    /// The folded text and where its words are.
+    /// The folded text, and the positions of its words.
     folded: String,
     words: Vec<(usize, usize)>,
     pub(crate) codes: Vec<Code>,
@@ -31,21 +31,21 @@ impl SearchedText {
         let emails = text.split_whitespace().filter(|word| word.contains('@'));
         let emails = emails.map(|word| word.trim_matches(is_around).to_owned()).collect();
         let (codes, dates) = (spoken::all_codes(&text), spoken::all_dates(&text));
-        Ok(Self { said: Said::new(&text), disguised, folded, words, codes, dates, emails })
+        Ok(Self { spoken_text: SpokenText::new(&text), disguised, folded, words, codes, dates, emails })
     }
 
     pub(crate) fn has(&self, phrase: &str, budget: &Budget) -> Result<bool, String> {
-        let length = self.said.length() + self.disguised.as_ref().map_or(0, DisguisedText::length);
+        let length = self.spoken_text.length() + self.disguised.as_ref().map_or(0, DisguisedText::length);
         budget.spend(2 * length + 1)?;
         let has_words = phrase.chars().any(char::is_alphanumeric);
-        Ok(has_words && (self.said.has(phrase) || self.disguised.as_ref().is_some_and(|text| text.has(phrase))))
+        Ok(has_words && (self.spoken_text.has(phrase) || self.disguised.as_ref().is_some_and(|text| text.has(phrase))))
     }
 
     pub(crate) fn word_count(&self) -> usize {
         self.words.len()
     }
 
-    /// The words from one to another, with what is between them: `o'brien`, `van der berg`.
+    /// A sequence of words, with the characters between them: `o'brien`, `van der berg`.
     pub(crate) fn slice(&self, first: usize, count: usize) -> Option<&str> {
         let (start, _) = self.words.get(first)?;
         let (_, end) = self.words.get(first + count - 1)?;
@@ -56,7 +56,7 @@ impl SearchedText {
         self.words.iter().any(|(start, end)| self.folded.get(*start..*end) == Some(word))
     }
 
-    /// House numbers with what follows them: `12 main`.
+    /// House numbers with the next word: `12 main`.
     pub(crate) fn address_starts(&self) -> BTreeSet<String> {
         let is_number = |word: &str| word.len() <= 6 && word.bytes().all(|byte| byte.is_ascii_digit());
         let starts = (0..self.words.len()).filter(|at| self.slice(*at, 1).is_some_and(is_number));
@@ -64,7 +64,7 @@ impl SearchedText {
     }
 }
 
-/// Where the words of a text start and end. An apostrophe belongs to a name (`o'brien`), but not the `'s` after it.
+/// The positions of the words of a text. A word may contain an apostrophe (`o'brien`), but does not include a final `'s`.
 fn words(text: &str) -> Vec<(usize, usize)> {
     let mut words: Vec<(usize, usize)> = Vec::new();
     let mut was_word = false;

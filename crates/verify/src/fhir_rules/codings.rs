@@ -1,4 +1,4 @@
-//! Codes of concepts: another code of a system that the assertion asks for, and displays that belong to another code.
+//! Rules for coded concepts: no second code of an asserted code system, and no display that belongs to another code.
 
 use fhir::ResourceType;
 use fhir::search::fold;
@@ -6,11 +6,11 @@ use serde_json::Value;
 use world::Records;
 
 use crate::closed_world::Coverage;
-use crate::evidence::Case;
-use crate::judge::FieldResult;
+use crate::evidence::EvaluationContext;
+use crate::scoring::FieldResult;
 
-/// Where a dataset's displays are looked up: token parameters over coded elements.
-const DISPLAYED: [(&str, &str); 14] = [
+/// The token parameters whose indexes are searched for displays.
+const INDEXES_WITH_DISPLAYS: [(&str, &str); 14] = [
     ("AllergyIntolerance", "code"),
     ("Condition", "code"),
     ("DiagnosticReport", "code"),
@@ -27,12 +27,12 @@ const DISPLAYED: [(&str, &str); 14] = [
     ("Specimen", "type"),
 ];
 
-/// Looks at the concepts of one record.
+/// Checks the concepts of one record.
 pub(super) struct Codings<'a> {
     coverage: &'a Coverage,
     equivalents: &'a [String],
     records: &'a Records,
-    case: &'a Case<'a>,
+    context: &'a EvaluationContext<'a>,
     pub(super) violations: Vec<FieldResult>,
 }
 
@@ -43,8 +43,8 @@ fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
 /// Whether a coding is one of `system|code`.
 pub(super) fn is_listed(coding: &Value, listed: &[String]) -> bool {
     let Some(code) = text(coding, "code") else { return false };
-    let written = format!("{}|{code}", text(coding, "system").unwrap_or_default());
-    listed.contains(&written)
+    let token = format!("{}|{code}", text(coding, "system").unwrap_or_default());
+    listed.contains(&token)
 }
 
 impl<'a> Codings<'a> {
@@ -52,43 +52,46 @@ impl<'a> Codings<'a> {
         coverage: &'a Coverage,
         equivalents: &'a [String],
         records: &'a Records,
-        case: &'a Case<'a>,
+        context: &'a EvaluationContext<'a>,
     ) -> Self {
-        Self { coverage, equivalents, records, case, violations: Vec::new() }
+        Self { coverage, equivalents, records, context, violations: Vec::new() }
     }
 
-    pub(super) fn look(&mut self, object: &Value, path: &str) -> Result<(), String> {
+    /// Checks one object of the record.
+    pub(super) fn check(&mut self, object: &Value, path: &str) -> Result<(), String> {
         if let Some(codings) = object.get("coding").and_then(Value::as_array) {
-            self.other_codes(codings, path);
-            if let Some(written) = text(object, "text") {
+            self.check_second_codes(codings, path);
+            if let Some(display) = text(object, "text") {
                 for coding in codings {
-                    self.display(coding, written, &format!("{path}.text"))?;
+                    self.check_display(coding, display, &format!("{path}.text"))?;
                 }
             }
         }
         match text(object, "display") {
-            Some(written) if object.get("code").is_some() => self.display(object, written, &format!("{path}.display")),
+            Some(display) if object.get("code").is_some() => {
+                self.check_display(object, display, &format!("{path}.display"))
+            }
             _ => Ok(()),
         }
     }
 
-    /// Another code of a system that the assertion asks for.
-    fn other_codes(&mut self, codings: &[Value], path: &str) {
-        let is_asked = |coding: &Value| {
-            let code = coding.get("code").is_some_and(|code| self.coverage.asks_within(code));
+    /// Reports a second code of a code system of which the assertion asserts another code.
+    fn check_second_codes(&mut self, codings: &[Value], path: &str) {
+        let is_asserted = |coding: &Value| {
+            let code = coding.get("code").is_some_and(|code| self.coverage.asserts_within(code));
             code || self.coverage.covers(coding)
         };
-        let asked: Vec<&Value> = codings.iter().filter(|coding| is_asked(coding)).collect();
+        let asserted: Vec<&Value> = codings.iter().filter(|coding| is_asserted(coding)).collect();
         for (index, coding) in codings.iter().enumerate() {
-            let rival = asked.iter().find(|asked| {
-                text(asked, "system") == text(coding, "system") && text(asked, "code") != text(coding, "code")
+            let other = asserted.iter().find(|asserted| {
+                text(asserted, "system") == text(coding, "system") && text(asserted, "code") != text(coding, "code")
             });
-            if let Some(rival) = rival
-                && !is_asked(coding)
+            if let Some(other) = other
+                && !is_asserted(coding)
                 && !is_listed(coding, self.equivalents)
             {
                 let reason = "the concept has another code of the asserted system, which `equivalents` does not list";
-                let expected = text(rival, "code").into();
+                let expected = text(other, "code").into();
                 let actual = text(coding, "code").into();
                 let path = format!("{path}.coding.{index}.code");
                 self.violations.push(FieldResult::violation(path, expected, &actual, reason.to_owned()));
@@ -96,8 +99,8 @@ impl<'a> Codings<'a> {
         }
     }
 
-    /// A display that the dataset uses for another code of the system, and not for this one.
-    fn display(&mut self, coding: &Value, written: &str, path: &str) -> Result<(), String> {
+    /// Reports a display that the dataset uses for another code of the system, and not for this one.
+    fn check_display(&mut self, coding: &Value, written: &str, path: &str) -> Result<(), String> {
         let (Some(code), system) = (text(coding, "code"), text(coding, "system")) else { return Ok(()) };
         let folded = fold(written);
         let mut known = Vec::new();
@@ -109,9 +112,9 @@ impl<'a> Codings<'a> {
         }
         let mut others = Vec::new();
         for (layer, (resource_type, parameter)) in self.indexes() {
-            self.case.budget.spend(1_000)?;
-            let is_written = |display: &str| display.len().abs_diff(written.len()) < 64 && fold(display) == folded;
-            others.extend(layer.codes_displayed(resource_type, parameter, system, &is_written));
+            self.context.budget.spend(1_000)?;
+            let is_same = |display: &str| display.len().abs_diff(written.len()) < 64 && fold(display) == folded;
+            others.extend(layer.codes_displayed(resource_type, parameter, system, &is_same));
         }
         others.sort();
         if let Some(other) = others.first().filter(|_| !others.iter().any(|other| other == code)) {
@@ -124,7 +127,8 @@ impl<'a> Codings<'a> {
     }
 
     fn indexes(&self) -> impl Iterator<Item = (&'a fhir::layer::Layer, (ResourceType, &'static str))> + use<'a> {
-        let indexes = DISPLAYED.iter().filter_map(|(name, parameter)| Some((name.parse().ok()?, *parameter)));
+        let indexes =
+            INDEXES_WITH_DISPLAYS.iter().filter_map(|(name, parameter)| Some((name.parse().ok()?, *parameter)));
         let indexes: Vec<(ResourceType, &'static str)> = indexes.collect();
         self.records.layers().flat_map(move |layer| indexes.clone().into_iter().map(move |index| (layer, index)))
     }
@@ -137,7 +141,7 @@ mod tests {
 
     #[test]
     fn displays_are_looked_up_in_token_parameters() {
-        for (name, parameter) in DISPLAYED {
+        for (name, parameter) in INDEXES_WITH_DISPLAYS {
             let parameter = SearchParameter::find(name.parse().expect(name), parameter).expect(name);
             assert_eq!(parameter.search_type(), SearchType::Token, "{name}");
         }

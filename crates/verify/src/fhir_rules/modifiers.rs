@@ -1,5 +1,5 @@
-//! Modifier elements (<https://hl7.org/fhir/R4/conformance-rules.html#isModifier>): those that change what the rest of a
-//! record means, and the values at which they do not.
+//! Modifier elements (<https://hl7.org/fhir/R4/conformance-rules.html#isModifier>), which change the meaning of the rest of a
+//! record, and their values without such an effect.
 
 use fhir::definitions::{Element, Structure, StructureKind};
 use serde_json::Value;
@@ -8,10 +8,10 @@ use super::status::codes;
 use super::{counterpart, items};
 use crate::closed_world::Coverage;
 use crate::compare::{Typing, is_equal};
-use crate::judge::FieldResult;
+use crate::scoring::FieldResult;
 
-/// The optional modifier elements of R4 by path, with the values that leave the meaning of the record as it is. Elements
-/// named `status` follow the rule about statuses instead.
+/// The optional modifier elements of R4 by path, with the values that do not change the meaning of the record. Elements
+/// named `status` have their own rule.
 const WITHOUT_EFFECT: [(&str, &[&str]); 33] = [
     ("ActivityDefinition.doNotPerform", &["false"]),
     ("Address.use", &["home", "work", "billing"]),
@@ -55,18 +55,18 @@ pub(super) fn violations(
     baseline: Option<&Value>,
     coverage: &Coverage,
 ) -> Vec<FieldResult> {
-    let mut walk = Walk { coverage, lines: Vec::new() };
-    walk.object(structure, resource, baseline, "");
-    walk.lines
+    let mut walk = Walk { coverage, violations: Vec::new() };
+    walk.visit_object(structure, resource, baseline, "");
+    walk.violations
 }
 
 struct Walk<'a> {
     coverage: &'a Coverage,
-    lines: Vec<FieldResult>,
+    violations: Vec<FieldResult>,
 }
 
 impl Walk<'_> {
-    fn object(&mut self, structure: &'static Structure, object: &Value, baseline: Option<&Value>, path: &str) {
+    fn visit_object(&mut self, structure: &'static Structure, object: &Value, baseline: Option<&Value>, path: &str) {
         let Value::Object(members) = object else { return };
         for (key, member) in members {
             let Some((_, element, used)) = structure.element(key) else { continue };
@@ -81,21 +81,21 @@ impl Walk<'_> {
                     continue;
                 }
                 let path = if member.is_array() { format!("{path}.{index}") } else { path.clone() };
-                self.element(element, item, &path);
-                self.object(content(used.content(), item), item, before, &path);
+                self.check_element(element, item, &path);
+                self.visit_object(content(used.content(), item), item, before, &path);
             }
         }
     }
 
-    fn element(&mut self, element: &Element, value: &Value, path: &str) {
-        let is_looked_at = element.is_modifier() && !element.is_required() && element.name() != "status";
-        if !is_looked_at || has_no_effect(element, value) || self.coverage.asks_within(value) {
+    fn check_element(&mut self, element: &Element, value: &Value, path: &str) {
+        let is_checked = element.is_modifier() && !element.is_required() && element.name() != "status";
+        if !is_checked || has_no_effect(element, value) || self.coverage.asserts_within(value) {
             return;
         }
         let allowed = allowed(element);
         let expected = if allowed.is_empty() { Value::Null } else { allowed.join(" or ").into() };
         let reason = "this element changes what the record means, and no field asserts it".to_owned();
-        self.lines.push(FieldResult::violation(path.to_owned(), expected, value, reason));
+        self.violations.push(FieldResult::violation(path.to_owned(), expected, value, reason));
     }
 }
 

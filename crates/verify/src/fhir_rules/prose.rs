@@ -1,20 +1,20 @@
-//! What people read beside the coded elements of a record: its narrative, displays and labels.
+//! The human-readable parts of a record: its narrative, displays and labels.
 //!
-//! `only` ignores a generated narrative, and the display of an asserted code or reference, because they say the same as the
-//! record. A narrative and the display of a reference do if they have no words but those of the record and of what it refers
-//! to; the display of a code may have any that do not take it back.
+//! `only` allows a generated narrative, and the display of an asserted code or reference, if they say the same as the record.
+//! That is the case for a narrative and the display of a reference if all of their words are in the record or in the targets
+//! of its references. The display of a code may have any words that do not retract it.
 
 use std::collections::BTreeSet;
 
 use fhir::search::fold;
 use serde_json::Value;
-use spoken::Said;
+use spoken::SpokenText;
 use world::Records;
 
 use crate::common_words::{folded, is_common, words};
 
-/// Phrases by which a text takes back what it stands beside.
-const TAKES_BACK: [&str; 32] = [
+/// Phrases that retract the coded value next to the text.
+const RETRACTIONS: [&str; 32] = [
     "do not",
     "don't",
     "does not apply",
@@ -49,8 +49,8 @@ const TAKES_BACK: [&str; 32] = [
     "test only",
 ];
 
-/// Displays of code systems that have such a phrase and take nothing back, as long as they are all that is said.
-const STANDARD: [&str; 13] = [
+/// Complete displays of code systems that contain such a phrase but retract nothing.
+const STANDARD_DISPLAYS: [&str; 13] = [
     "never smoked tobacco",
     "never smoked",
     "never smoker",
@@ -66,45 +66,47 @@ const STANDARD: [&str; 13] = [
     "stopped drinking",
 ];
 
-/// Longer texts are not looked through, and do not count as saying the same.
+/// Longer texts are not examined, and never count as saying the same.
 const LONGEST: usize = 64 * 1024;
 
-pub(super) fn takes_back(text: &str) -> bool {
+/// Whether a text retracts the coded value next to it.
+pub(super) fn retracts(text: &str) -> bool {
     if text.len() > LONGEST {
         return true;
     }
-    let shown = fold(&spoken::fold_confusables(text));
-    let whole = shown.trim().trim_end_matches("(finding)").trim();
-    let said = Said::new(&shown);
-    !STANDARD.contains(&whole) && TAKES_BACK.iter().any(|phrase| said.has(phrase))
+    let folded = fold(&spoken::fold_confusables(text));
+    let whole = folded.trim().trim_end_matches("(finding)").trim();
+    let spoken_text = SpokenText::new(&folded);
+    !STANDARD_DISPLAYS.contains(&whole) && RETRACTIONS.iter().any(|phrase| spoken_text.has(phrase))
 }
 
-/// The same for a text beside a code or an id, which may itself have such a word: `VOID-1`.
-pub(super) fn takes_back_beside(text: &str, code: &str) -> bool {
+/// As [`retracts`], ignoring occurrences of the code or id, which may itself contain such a word: `VOID-1`.
+pub(super) fn retracts_apart_from_code(text: &str, code: &str) -> bool {
     let is_code = code.chars().count() > 3 && code.contains(|c: char| c.is_ascii_digit());
-    if is_code { takes_back(&text.replace(code, " ; ")) } else { takes_back(text) }
+    if is_code { retracts(&text.replace(code, " ; ")) } else { retracts(text) }
 }
 
-/// Whether a narrative that is marked as generated has only words and numbers of the record and of what it refers to.
+/// Whether a narrative is marked as generated, and has only words and numbers of the record and its references' targets.
 pub(super) fn is_generated(narrative: &Value, record: &Value, records: &Records) -> bool {
     let status = narrative.get("status").and_then(Value::as_str);
     let Some(div) = narrative.get("div").and_then(Value::as_str) else { return false };
     if !matches!(status, Some("generated" | "empty")) || div.len() > LONGEST {
         return false;
     }
-    without_tags(div).is_some_and(|shown| has_only(&shown, &words_of(record, records)))
+    without_tags(div).is_some_and(|text| has_only(&text, &words_of(record, records)))
 }
 
-/// Whether the display of a reference has only words and numbers of what it points to. What is not there cannot be told.
-pub(super) fn is_name(shown: &str, reference: &str, records: &Records) -> bool {
+/// Whether the display of a reference has only words and numbers of its target. If the target does not exist, any display
+/// that retracts nothing is allowed.
+pub(super) fn is_name(display: &str, reference: &str, records: &Records) -> bool {
     let Some(target) = target_of(reference, records) else {
         let id = reference.rsplit('/').next().unwrap_or_default();
-        return !reference.starts_with('#') && !takes_back_beside(shown, id);
+        return !reference.starts_with('#') && !retracts_apart_from_code(display, id);
     };
-    shown.len() <= LONGEST && has_only(shown, &words_of(&target, records))
+    display.len() <= LONGEST && has_only(display, &words_of(&target, records))
 }
 
-/// The words of a record and of what it refers to.
+/// The words of a record and of the targets of its references.
 fn words_of(record: &Value, records: &Records) -> BTreeSet<String> {
     let mut known = BTreeSet::new();
     collect(record, &mut known);
@@ -118,11 +120,11 @@ fn words_of(record: &Value, records: &Records) -> BTreeSet<String> {
     known
 }
 
-/// Of one record so many references are followed.
+/// References of one record that are followed.
 const MOST_TARGETS: usize = 20;
 
 fn target_of(reference: &str, records: &Records) -> Option<Value> {
-    let reference = reference.split_once("/_history/").map_or(reference, |(place, _)| place);
+    let reference = reference.split_once("/_history/").map_or(reference, |(versionless, _)| versionless);
     let mut parts = reference.rsplit('/');
     let (key, collection) = (parts.next()?, parts.next()?);
     records.get(collection, key).live().map(|record| Value::clone(&record.json()))
@@ -143,9 +145,9 @@ fn has_only(text: &str, known: &BTreeSet<String>) -> bool {
     words(&folded(text)).all(|word| known.contains(word) || is_common(word))
 }
 
-/// The words of a record: of its texts and numbers, and of the names of its elements. Its narrative is not among them.
+/// Collects the words of a record: of its texts, numbers and element names, without its narrative.
 fn collect(value: &Value, known: &mut BTreeSet<String>) {
-    // `2026-06-22T09:30` has 22 as well as `22t09`.
+    // `2026-06-22T09:30` has the words `22` and `22t09`.
     let mut add = |text: &str| {
         let folded = fold(text);
         let is_date = text.get(4..5) == Some("-") && text.bytes().take(4).all(|byte| byte.is_ascii_digit());
@@ -162,7 +164,7 @@ fn collect(value: &Value, known: &mut BTreeSet<String>) {
                 if key == "text" && !member.is_string() {
                     continue;
                 }
-                // `businessStatus` is shown as "business status" or as it is.
+                // `businessStatus` may be displayed as "business status".
                 let spaced: String =
                     key.chars().flat_map(|c| if c.is_uppercase() { vec![' ', c] } else { vec![c] }).collect();
                 known.extend(words(&fold(key)).chain(words(&fold(&spaced))).map(ToOwned::to_owned));
@@ -173,15 +175,15 @@ fn collect(value: &Value, known: &mut BTreeSet<String>) {
     }
 }
 
-/// What stands between the tags; none if something else may be shown: other character references, CDATA, pictures, and texts
-/// in attributes.
+/// The text between the tags. None if the browser may display anything else: other character references, CDATA, pictures, or
+/// texts in attributes.
 fn without_tags(div: &str) -> Option<String> {
     const PLAIN: [&str; 8] = ["amp", "lt", "gt", "quot", "apos", "nbsp", "#160", "#xa0"];
-    let mut shown = String::with_capacity(div.len());
+    let mut text = String::with_capacity(div.len());
     let mut rest = div;
     while let Some(start) = rest.find(['<', '&']) {
         let (before, tagged) = rest.split_at(start);
-        shown.push_str(before);
+        text.push_str(before);
         let is_tag = tagged.starts_with('<');
         let end = tagged.find(if is_tag { '>' } else { ';' })?;
         let inside = tagged.get(1..end)?.to_lowercase();
@@ -195,14 +197,14 @@ fn without_tags(div: &str) -> Option<String> {
         if !is_plain {
             return None;
         }
-        shown.push(' ');
+        text.push(' ');
         rest = tagged.get(end + 1..).unwrap_or_default();
     }
-    Some(shown + rest)
+    Some(text + rest)
 }
 
-/// Whether a record's `meta` is what servers and clients keep there. Security labels, tags and extensions tell others how to
-/// use the record.
+/// Whether a record's `meta` has only metadata of servers and clients, and no new security labels, tags or extensions, which
+/// say how to use the record.
 pub(super) fn is_plain_meta(meta: &Value, before: Option<&Value>) -> bool {
     const PLAIN: [&str; 4] = ["versionId", "lastUpdated", "source", "profile"];
     let kept = |name: &str, item: &Value| {
@@ -224,9 +226,9 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn texts_that_take_back() {
+    fn texts_that_retract() {
         for text in ["Do NOT give", "Chest X-ray (cancelled)", "entered in error", "dо not perform"] {
-            assert!(takes_back(text), "{text}");
+            assert!(retracts(text), "{text}");
         }
         for text in [
             "Type 2 diabetes mellitus without complications",
@@ -236,15 +238,17 @@ mod tests {
             "Never smoked tobacco (finding)",
             "Never smoker",
         ] {
-            assert!(!takes_back(text), "{text}");
+            assert!(!retracts(text), "{text}");
         }
         for text in
             ["Never smoked; never give", "Warfarin, never used", "Never used", "Warfarin: never drinks (finding)"]
         {
-            assert!(takes_back(text), "{text}");
+            assert!(retracts(text), "{text}");
         }
-        assert!(!takes_back_beside("Sample VOID-1", "VOID-1") && takes_back_beside("VOID-1, void", "VOID-1"));
-        assert!(takes_back_beside("void", "void"));
+        assert!(
+            !retracts_apart_from_code("Sample VOID-1", "VOID-1") && retracts_apart_from_code("VOID-1, void", "VOID-1")
+        );
+        assert!(retracts_apart_from_code("void", "void"));
     }
 
     fn hospital() -> Playground {
@@ -257,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generated_narrative_has_the_words_of_the_record() {
+    fn a_generated_narrative_has_only_words_of_the_record() {
         let record = |div: &str, status: &str| {
             json!({"resourceType": "Observation", "status": "final", "effectiveDateTime": "2026-04-06",
                 "code": {"text": "Potassium"}, "subject": {"reference": "Patient/p-1"},
@@ -286,17 +290,17 @@ mod tests {
     }
 
     #[test]
-    fn the_display_of_a_reference_has_the_words_of_its_target() {
-        for (shown, expected) in
+    fn the_display_of_a_reference_has_only_words_of_its_target() {
+        for (display, expected) in
             [("Ada Stone", true), ("STONE, Ada (patient)", true), ("Ada Stone (deceased)", false), ("Ben Wells", false)]
         {
-            assert_eq!(is_name(shown, "Patient/p-1", records(&hospital())), expected, "{shown}");
+            assert_eq!(is_name(display, "Patient/p-1", records(&hospital())), expected, "{display}");
         }
         assert!(is_name("Anybody", "Patient/p-9", records(&hospital())));
     }
 
     #[test]
-    fn labels_of_a_record() {
+    fn new_labels_are_not_plain_metadata() {
         let tag = json!({"system": "https://agent.example.org", "code": "x"});
         for (meta, before, expected) in [
             (json!({"versionId": "2", "profile": ["p"], "source": "s"}), None, true),

@@ -1,12 +1,12 @@
-//! Statuses that take a record back.
+//! Statuses that withdraw a record.
 
 use fhir::definitions::Structure;
 use serde_json::Value;
 
 use crate::closed_world::Coverage;
-use crate::judge::FieldResult;
+use crate::scoring::FieldResult;
 
-/// Codes of R4's status elements that say that the record is wrong, ended before its time, refused, or not in force.
+/// Codes of R4's status elements for records that are wrong, ended early, refused, or not in force.
 const WITHDRAWN: [&str; 30] = [
     "aborted",
     "abandoned",
@@ -40,22 +40,25 @@ const WITHDRAWN: [&str; 30] = [
     "withdrawn",
 ];
 
-/// The elements that hold a record's own status.
+/// The elements with the status of a record.
 const STATUS: [&str; 4] = ["lifecycleStatus", "participantStatus", "status", "verificationStatus"];
 
 pub(super) fn is_withdrawn(structure: &Structure, resource: &Value) -> bool {
-    found(structure, resource).next().is_some()
+    withdrawn_statuses(structure, resource).next().is_some()
 }
 
-/// The line that says why the record is not a match, unless the assertion asks for the status.
+/// The violation for a withdrawn record, unless the assertion asks for its status.
 pub(super) fn withdrawn(structure: &Structure, resource: &Value, coverage: &Coverage) -> Option<FieldResult> {
-    let (key, status) = found(structure, resource).find(|(_, status)| !coverage.asks_within(status))?;
+    let (key, status) = withdrawn_statuses(structure, resource).find(|(_, status)| !coverage.asserts_within(status))?;
     let reason = "the record's status takes it back, and the assertion does not ask for that status".to_owned();
     let code = codes(status).find(|code| WITHDRAWN.contains(code)).unwrap_or_default();
     Some(FieldResult::violation(key.to_owned(), "a status that is in force".into(), &code.into(), reason))
 }
 
-fn found<'v>(structure: &Structure, resource: &'v Value) -> impl Iterator<Item = (&'static str, &'v Value)> {
+fn withdrawn_statuses<'v>(
+    structure: &Structure,
+    resource: &'v Value,
+) -> impl Iterator<Item = (&'static str, &'v Value)> {
     let is_status = |key: &&str| structure.element(key).is_some_and(|(_, element, _)| element.is_modifier());
     let statuses: Vec<&'static str> = STATUS.into_iter().filter(is_status).collect();
     let statuses = statuses.into_iter().filter_map(|key| Some((key, resource.get(key)?)));
@@ -89,13 +92,13 @@ mod tests {
     }
 
     #[test]
-    fn a_status_takes_back_unless_it_is_asked_for() {
+    fn a_status_withdraws_unless_it_is_asserted() {
         let structure = Structure::find("Condition").expect("Condition");
         let refuted = json!({"verificationStatus": {"coding": [{"code": "refuted"}]}});
         assert!(is_withdrawn(structure, &refuted));
         let mut coverage = Coverage::default();
         assert!(withdrawn(structure, &refuted, &coverage).is_some());
-        coverage.ask(&refuted["verificationStatus"]["coding"][0]["code"]);
+        coverage.cover_asserted(&refuted["verificationStatus"]["coding"][0]["code"]);
         assert!(withdrawn(structure, &refuted, &coverage).is_none());
         for (name, status, is) in
             [("Task", "cancelled", true), ("Task", "completed", false), ("Slot", "entered-in-error", false)]

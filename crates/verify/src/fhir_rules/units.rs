@@ -1,8 +1,8 @@
-//! Units that say the same, by their UCUM code and the ways in which people write them.
+//! Units with their UCUM codes and common spellings.
 
 use serde_json::Value;
 
-use crate::judge::FieldResult;
+use crate::scoring::FieldResult;
 
 pub(super) const UCUM: &str = "http://unitsofmeasure.org";
 
@@ -77,7 +77,7 @@ const UNITS: [(&[&str], &[&str]); 58] = [
     (&["{puff}"], &["puff", "puffs"]),
 ];
 
-/// The place of a unit in the table.
+/// The index of a unit in the table.
 fn unit(text: &str) -> Option<usize> {
     let text = text.trim();
     let by_code = || UNITS.iter().position(|(codes, _)| codes.contains(&text));
@@ -88,12 +88,12 @@ fn unit(text: &str) -> Option<usize> {
     by_code().or_else(by_spelling).or_else(by_code_in_any_case)
 }
 
-/// Whether a unit and a UCUM code are known to be the same.
+/// Whether a text and a UCUM code are the same unit.
 pub(super) fn is_same(text: &str, code: &str) -> bool {
     text == code || unit(text).is_some_and(|known| unit(code) == Some(known))
 }
 
-/// A Quantity whose unit and UCUM code are different units.
+/// The violation for a Quantity whose unit and UCUM code are different units.
 pub(super) fn contradiction(object: &Value, path: &str) -> Option<FieldResult> {
     let text = |name: &str| object.get(name).and_then(Value::as_str);
     let (written, code) = (text("unit")?, text("code")?);
@@ -102,8 +102,8 @@ pub(super) fn contradiction(object: &Value, path: &str) -> Option<FieldResult> {
     }
     let (known, coded) = (unit(written)?, unit(code)?);
     let reason = format!("the unit contradicts the code `{code}`");
-    let place = if path.is_empty() { "unit".to_owned() } else { format!("{path}.unit") };
-    (known != coded).then(|| FieldResult::violation(place, code.into(), &written.into(), reason))
+    let unit_path = if path.is_empty() { "unit".to_owned() } else { format!("{path}.unit") };
+    (known != coded).then(|| FieldResult::violation(unit_path, code.into(), &written.into(), reason))
 }
 
 #[cfg(test)]

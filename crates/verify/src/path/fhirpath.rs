@@ -10,7 +10,7 @@ use world::Records;
 use crate::authored::Notation;
 use crate::budget::Budget;
 use crate::compare::size;
-use crate::evidence::Case;
+use crate::evidence::EvaluationContext;
 use crate::limits::LONGEST_PATTERN;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -27,28 +27,33 @@ impl Notation for FhirPath {
             return Err("must not contain control characters".to_owned());
         }
         let written = text.trim().to_owned();
-        let expression =
-            fhir::fhirpath::FhirPath::parse(&written).map_err(|fault| format!("is not FHIRPath: {fault}"))?;
+        let expression = fhir::fhirpath::FhirPath::parse(&written)
+            .map_err(|error| format!("is not a valid FHIRPath expression: {error}"))?;
         Ok(Self { written, expression })
     }
 }
 
 impl FhirPath {
-    /// The elements and texts that the expression names.
+    /// The elements and literals in the expression.
     pub(crate) fn mentions(&self) -> fhir::fhirpath::Mentions {
         self.expression.mentions()
     }
 
-    /// What the expression finds. References lead into the store of the resource; `now()` is when the last event was.
-    pub(crate) fn find(&self, resource: &Value, records: &Records, case: &Case<'_>) -> Result<Vec<Value>, String> {
-        case.budget.spend(size(resource))?;
-        let store = Store { records, budget: &case.budget };
-        let now =
-            Moment::parse(MomentKind::DateTime, &case.now().to_string()).ok_or("the time of the last event is odd")?;
-        let context = Context::at(now).resolving(&store);
-        let found = self.expression.evaluate(resource, &context).map_err(|fault| fault.to_string())?;
-        // A reference that was too dear to follow looks like one that leads nowhere.
-        case.budget.spend(0)?;
+    /// Evaluates the expression. References resolve in the store of the resource; `now()` is the time of the last event.
+    pub(crate) fn find(
+        &self,
+        resource: &Value,
+        records: &Records,
+        context: &EvaluationContext<'_>,
+    ) -> Result<Vec<Value>, String> {
+        context.budget.spend(size(resource))?;
+        let store = Store { records, budget: &context.budget };
+        let now = Moment::parse(MomentKind::DateTime, &context.now().to_string())
+            .ok_or("the time of the last event is not valid")?;
+        let fhirpath_context = Context::at(now).resolving(&store);
+        let found = self.expression.evaluate(resource, &fhirpath_context).map_err(|error| error.to_string())?;
+        // The resolver cannot report that the budget is spent, so check it here.
+        context.budget.spend(0)?;
         Ok(found.iter().map(fhir::fhirpath::Item::to_json).collect())
     }
 }
@@ -82,7 +87,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_reference_that_is_too_dear_to_follow_is_a_fault_and_not_nothing() {
+    fn a_reference_that_exceeds_the_budget_is_an_error() {
         let long = json!({"resourceType": "Basic", "id": "long", "code": {"text": "x".repeat(1000)}});
         let playground = Playground::new(&[]).fhir(&long);
         let evidence = Evidence {
@@ -91,18 +96,18 @@ mod tests {
             events: &[],
             effects: &[],
             completed_seq: None,
-            contents: &crate::NO_CONTENTS,
+            contents: &crate::NO_FILE_CONTENTS,
             entity: None,
             task: None,
         };
         let pointing = json!({"resourceType": "List", "entry": [{"item": {"reference": "Basic/long"}}]});
         let found = |steps| {
-            let case = Case { budget: Budget::of(steps), ..Case::new(evidence) };
+            let context = EvaluationContext { budget: Budget::of(steps), ..EvaluationContext::new(evidence) };
             let records = &playground.world.sandboxes[&sandbox_id(SimulatorType::Fhir)].records;
             let expression = FhirPath::read("entry.item.resolve().where(code.exists())").expect("an expression");
-            expression.find(&pointing, records, &case).map(|found| found.len())
+            expression.find(&pointing, records, &context).map(|found| found.len())
         };
         assert_eq!(found(5_000), Ok(1));
-        assert!(found(500).is_err_and(|fault| fault.contains("budget")));
+        assert!(found(500).is_err_and(|error| error.contains("budget")));
     }
 }

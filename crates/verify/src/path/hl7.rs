@@ -1,6 +1,6 @@
 //! Paths into HL7 version 2 messages (HL7 v2.8, chapter 2.5): `SEG[n].field[rep].component.sub`, `OBX[3.1=718-7].5`.
 //!
-//! All numbers count from 1; MSH.1 is the field separator itself. Without a position the path is the segment.
+//! All numbers start at 1; MSH.1 is the field separator itself. Without a position, the path selects the segment.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub struct Hl7Path {
 
 const GRAMMAR: Grammar = Grammar {
     name_length: 3..=3,
-    name_fault: "must start with a segment name of three capitals or digits, as in `PID.3.1`",
+    name_error: "must start with a segment name of three capitals or digits, as in `PID.3.1`",
     has_subcomponents: true,
 };
 
@@ -40,21 +40,21 @@ impl fmt::Display for Hl7Path {
 }
 
 impl Hl7Path {
-    /// All that the path names, decoded, in the order of the message. What is empty, and `""`, is no value.
+    /// The decoded values that the path selects, in the order of the message. Skips empty values and `""`.
     pub(crate) fn find(&self, message: &hl7v2::Message) -> Vec<String> {
         let path = self.codec_path();
         message.find(&path).filter(|element| element.is_valued()).map(|element| element.text().into_owned()).collect()
     }
 
-    /// Where the values that [`Self::find`] gives are in the message's text.
+    /// The byte ranges of the values of [`Self::find`] in the message's text.
     pub(crate) fn ranges(&self, message: &hl7v2::Message) -> Vec<(usize, usize)> {
         let path = self.codec_path();
         let found = message.find(&path).filter(|element| element.is_valued());
         found.map(|element| range(message, element.raw())).collect()
     }
 
-    /// Where the values that the selector compares are, in the segments that it selects.
-    pub(crate) fn selecting(&self, message: &hl7v2::Message) -> Vec<(usize, usize)> {
+    /// The byte ranges of the values that the selector compares, in the segments that it selects.
+    pub(crate) fn selector_ranges(&self, message: &hl7v2::Message) -> Vec<(usize, usize)> {
         match &self.selector {
             Some(Selector::Where { position, .. }) => {
                 Self { position: Some(position.clone()), ..self.clone() }.ranges(message)
@@ -82,7 +82,7 @@ fn codec_position(position: &Position) -> hl7v2::Position {
     hl7v2::Position { field, repetition, component, subcomponent }
 }
 
-/// What messages are correlated by: a key of `correlate_by`.
+/// A key of `correlate_by`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hl7Key {
     MessageType,
@@ -96,8 +96,8 @@ impl<'de> Deserialize<'de> for Hl7Key {
         match text.as_str() {
             "message_type" => Ok(Self::MessageType),
             "trigger_event" => Ok(Self::TriggerEvent),
-            path => super::read_key(path).map(Self::Path).map_err(|fault| {
-                de::Error::custom(format!("neither `message_type`, `trigger_event` nor a path: {fault}"))
+            path => super::read_key(path).map(Self::Path).map_err(|error| {
+                de::Error::custom(format!("must be `message_type`, `trigger_event` or a path: {error}"))
             }),
         }
     }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_told_apart() {
+    fn parts_of_a_path() {
         let read = Hl7Path::read("PID[2].3[4].5.6").expect("a path");
         let position = Position {
             field: number(3),
@@ -149,8 +149,8 @@ mod tests {
     }
 
     #[test]
-    fn faulty_paths_say_why() {
-        for (text, said) in [
+    fn invalid_paths() {
+        for (text, expected_text) in [
             ("", "segment name"),
             ("pid.3", "segment name"),
             ("PID-3", "segment name"),
@@ -159,7 +159,7 @@ mod tests {
             (" PID.3", "segment name"),
             ("PID.", "number"),
             ("PID.x", "number"),
-            ("PID.0", "from 1"),
+            ("PID.0", "start at 1"),
             ("PID.03", "leading zeros"),
             ("PID.99999", "too large"),
             ("PID.3.1.2.4", "after its last part"),
@@ -175,13 +175,13 @@ mod tests {
             ("PID.3[*]", "number"),
             ("PID.3[1", "repetition"),
         ] {
-            faulty_notation::<Hl7Path>(text, said);
+            faulty_notation::<Hl7Path>(text, expected_text);
         }
     }
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in r#"(PID|OBX|MSH)?[0-9.=\[\]\\a'*]{0,20}"#) {
+        fn similar_texts_round_trip_or_are_rejected(text in r#"(PID|OBX|MSH)?[0-9.=\[\]\\a'*]{0,20}"#) {
             round_trip::<Hl7Path>(&text);
         }
 

@@ -1,7 +1,7 @@
 //! Paths into JSON: `name.0.family`, `entry.*.resource.id`, `telecom[system=phone].value`.
 //!
-//! A number is an index, `*` any element, `[key=value]` the elements whose `key` (itself a path without selectors) has
-//! that value. `[0]` and `[*]` mean the same as `.0` and `.*`. A backslash takes the next character as it is.
+//! A number is an index, `*` selects all elements, and `[key=value]` selects the elements whose `key` (itself a path without
+//! selectors) has that value. `[0]` and `[*]` are the same as `.0` and `.*`. A backslash escapes the next character.
 
 use std::fmt;
 
@@ -14,20 +14,21 @@ use crate::limits::LONGEST_PATH;
 use crate::number::Decimal;
 use crate::path::{read_selected_value, split_at_unescaped, unescaped, write_escaped, write_selected_value};
 
-/// Never empty.
+/// A path with at least one segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPath {
-    pub steps: Vec<Step>,
+    pub segments: Vec<PathSegment>,
 }
 
+/// One part of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PathSegment {
     Key(String),
     Index(u32),
     Any,
     /// `key` has no `Where` in it.
     Where {
-        key: Vec<Step>,
+        key: Vec<PathSegment>,
         value: String,
     },
 }
@@ -39,23 +40,23 @@ impl Notation for JsonPath {
         if text == "$" || text.starts_with("$.") || text.starts_with("$[") {
             return Err("must not start with `$`: a path starts at the first key, as in `name.0.family`".to_owned());
         }
-        let mut steps = Vec::new();
+        let mut segments = Vec::new();
         let mut rest = text;
         loop {
             rest = match rest.strip_prefix('[') {
                 Some(inside) => {
                     let (selector, after) = split_at_unescaped(inside, ']').ok_or("has `[` without `]`")?;
-                    steps.push(read_selector(selector)?);
+                    segments.push(read_selector(selector)?);
                     after
                 }
                 None => {
                     let end = end_of_name(rest);
-                    steps.push(read_name(&rest[..end])?);
+                    segments.push(read_name(&rest[..end])?);
                     &rest[end..]
                 }
             };
             if rest.is_empty() {
-                return Ok(Self { steps });
+                return Ok(Self { segments });
             }
             if !rest.starts_with('[') {
                 rest = rest.strip_prefix('.').ok_or("must have `.` or `[` after `]`")?;
@@ -64,36 +65,36 @@ impl Notation for JsonPath {
     }
 }
 
-/// Where the next `.` or `[` is that no backslash escapes.
+/// The position of the next `.` or `[` that is not escaped.
 fn end_of_name(text: &str) -> usize {
     ['.', '[']
         .into_iter()
-        .filter_map(|mark| split_at_unescaped(text, mark).map(|(name, _)| name.len()))
+        .filter_map(|delimiter| split_at_unescaped(text, delimiter).map(|(name, _)| name.len()))
         .min()
         .unwrap_or(text.len())
 }
 
-fn read_name(text: &str) -> Result<Step, String> {
+fn read_name(text: &str) -> Result<PathSegment, String> {
     if text == "*" {
-        return Ok(Step::Any);
+        return Ok(PathSegment::Any);
     }
     if is_index(text) {
-        return text.parse().map(Step::Index).map_err(|_| "has an index that is too large".to_owned());
+        return text.parse().map(PathSegment::Index).map_err(|_| "has an index that is too large".to_owned());
     }
     if split_at_unescaped(text, ']').is_some() {
         return Err("has `]` without `[`".to_owned());
     }
     let name = unescaped(text)?;
     if name.is_empty() {
-        Err("has an empty step: a key, a number, `*` or `[key=value]` must stand there".to_owned())
+        Err("has an empty segment: expected a key, a number, `*` or `[key=value]`".to_owned())
     } else if name.trim() != name {
         Err(format!("has spaces around the key `{}`", name.trim()))
     } else {
-        Ok(Step::Key(name))
+        Ok(PathSegment::Key(name))
     }
 }
 
-fn read_selector(text: &str) -> Result<Step, String> {
+fn read_selector(text: &str) -> Result<PathSegment, String> {
     if text == "*" || is_index(text) {
         return read_name(text);
     }
@@ -101,40 +102,40 @@ fn read_selector(text: &str) -> Result<Step, String> {
     if split_at_unescaped(key, '[').is_some() {
         return Err("has a selector inside a selector: write `[name.0.family=value]`".to_owned());
     }
-    let mut steps = Vec::new();
+    let mut segments = Vec::new();
     let mut rest = Some(key);
     while let Some(text) = rest {
         let (name, after) = split_at_unescaped(text, '.').map_or((text, None), |(name, after)| (name, Some(after)));
-        steps.push(read_name(name)?);
+        segments.push(read_name(name)?);
         rest = after;
     }
-    Ok(Step::Where { key: steps, value: read_selected_value(value)? })
+    Ok(PathSegment::Where { key: segments, value: read_selected_value(value)? })
 }
 
-/// `01` is a key: an index has one spelling.
+/// Whether a text is an index. `01` is a key, because an index has no leading zeros.
 fn is_index(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() && (text == "0" || !text.starts_with('0'))
 }
 
 impl fmt::Display for JsonPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_steps(&self.steps, f)
+        write_segments(&self.segments, f)
     }
 }
 
 impl JsonPath {
-    /// All values that the path names, in the order of the document; null is a value.
+    /// The values that the path selects, in the order of the document. Null is a value.
     pub(crate) fn find<'v>(&self, document: &'v Value, budget: &Budget) -> Result<Vec<&'v Value>, String> {
-        find_steps(&self.steps, document, budget)
+        find_segments(&self.segments, document, budget)
     }
 
     /// The values that the selectors of the path compare, in the elements that they select.
-    pub(crate) fn selecting<'v>(&self, document: &'v Value, budget: &Budget) -> Result<Vec<&'v Value>, String> {
+    pub(crate) fn selector_values<'v>(&self, document: &'v Value, budget: &Budget) -> Result<Vec<&'v Value>, String> {
         let mut found = Vec::new();
-        for (at, step) in self.steps.iter().enumerate() {
-            if let Step::Where { key, .. } = step {
-                for item in find_steps(&self.steps[..=at], document, budget)? {
-                    found.extend(find_steps(key, item, budget)?);
+        for (at, segment) in self.segments.iter().enumerate() {
+            if let PathSegment::Where { key, .. } = segment {
+                for item in find_segments(&self.segments[..=at], document, budget)? {
+                    found.extend(find_segments(key, item, budget)?);
                 }
             }
         }
@@ -142,27 +143,29 @@ impl JsonPath {
     }
 }
 
-fn find_steps<'v>(steps: &[Step], document: &'v Value, budget: &Budget) -> Result<Vec<&'v Value>, String> {
+fn find_segments<'v>(segments: &[PathSegment], document: &'v Value, budget: &Budget) -> Result<Vec<&'v Value>, String> {
     let mut found = vec![document];
-    for step in steps {
+    for segment in segments {
         let mut next = Vec::new();
         for value in found {
-            match (step, value) {
-                (Step::Key(key), Value::Object(members)) => next.extend(members.get(key)),
-                (Step::Index(index), Value::Object(members)) => next.extend(members.get(&index.to_string())),
-                (Step::Index(index), Value::Array(items)) => {
+            match (segment, value) {
+                (PathSegment::Key(key), Value::Object(members)) => next.extend(members.get(key)),
+                (PathSegment::Index(index), Value::Object(members)) => next.extend(members.get(&index.to_string())),
+                (PathSegment::Index(index), Value::Array(items)) => {
                     next.extend(usize::try_from(*index).ok().and_then(|index| items.get(index)));
                 }
-                (Step::Any, Value::Array(items)) => next.extend(items),
-                (Step::Where { key, value: wanted }, Value::Array(items)) => {
+                (PathSegment::Any, Value::Array(items)) => next.extend(items),
+                (PathSegment::Where { key, value: wanted }, Value::Array(items)) => {
                     for item in items {
                         budget.spend(1)?;
-                        if has(item, key, wanted, budget)? {
+                        if has_value(item, key, wanted, budget)? {
                             next.push(item);
                         }
                     }
                 }
-                (Step::Where { key, value: wanted }, item) if has(item, key, wanted, budget)? => next.push(item),
+                (PathSegment::Where { key, value: wanted }, item) if has_value(item, key, wanted, budget)? => {
+                    next.push(item)
+                }
                 _ => {}
             }
         }
@@ -172,8 +175,8 @@ fn find_steps<'v>(steps: &[Step], document: &'v Value, budget: &Budget) -> Resul
     Ok(found)
 }
 
-/// Whether one of the values at the key is `wanted`; what is compared is text, so a number may be told by its digits.
-fn has(item: &Value, key: &[Step], wanted: &str, budget: &Budget) -> Result<bool, String> {
+/// Whether one of the values at the key is `wanted`. Numbers are compared by value.
+fn has_value(item: &Value, key: &[PathSegment], wanted: &str, budget: &Budget) -> Result<bool, String> {
     let is_wanted = |value: &&Value| match value {
         Value::String(text) => nfc(text) == nfc(wanted),
         Value::Number(number) => {
@@ -182,21 +185,21 @@ fn has(item: &Value, key: &[Step], wanted: &str, budget: &Budget) -> Result<bool
         Value::Bool(boolean) => wanted == if *boolean { "true" } else { "false" },
         _ => false,
     };
-    Ok(find_steps(key, item, budget)?.iter().any(is_wanted))
+    Ok(find_segments(key, item, budget)?.iter().any(is_wanted))
 }
 
-fn write_steps(steps: &[Step], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for (position, step) in steps.iter().enumerate() {
-        if position > 0 && !matches!(step, Step::Where { .. }) {
+fn write_segments(segments: &[PathSegment], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (position, segment) in segments.iter().enumerate() {
+        if position > 0 && !matches!(segment, PathSegment::Where { .. }) {
             f.write_str(".")?;
         }
-        match step {
-            Step::Key(key) => write_key(key, f)?,
-            Step::Index(index) => write!(f, "{index}")?,
-            Step::Any => f.write_str("*")?,
-            Step::Where { key, value } => {
+        match segment {
+            PathSegment::Key(key) => write_key(key, f)?,
+            PathSegment::Index(index) => write!(f, "{index}")?,
+            PathSegment::Any => f.write_str("*")?,
+            PathSegment::Where { key, value } => {
                 f.write_str("[")?;
-                write_steps(key, f)?;
+                write_segments(key, f)?;
                 f.write_str("=")?;
                 write_selected_value(value, f)?;
                 f.write_str("]")?;
@@ -218,23 +221,25 @@ mod tests {
     use super::*;
     use crate::testing::{faulty_notation, round_trip};
 
-    fn key(name: &str) -> Step {
-        Step::Key(name.to_owned())
+    fn key(name: &str) -> PathSegment {
+        PathSegment::Key(name.to_owned())
     }
 
     #[test]
-    fn steps_are_told_apart() {
-        let phone = || Step::Where { key: vec![key("system")], value: "phone".to_owned() };
-        let url = || Step::Where { key: vec![key("url")], value: "http://example.org/a.b?c=d".to_owned() };
-        let coded =
-            || Step::Where { key: vec![key("type"), Step::Index(0), Step::Any, key("code")], value: "MR".to_owned() };
-        for (text, steps) in [
+    fn parts_of_a_path() {
+        let phone = || PathSegment::Where { key: vec![key("system")], value: "phone".to_owned() };
+        let url = || PathSegment::Where { key: vec![key("url")], value: "http://example.org/a.b?c=d".to_owned() };
+        let coded = || PathSegment::Where {
+            key: vec![key("type"), PathSegment::Index(0), PathSegment::Any, key("code")],
+            value: "MR".to_owned(),
+        };
+        for (text, segments) in [
             ("status", vec![key("status")]),
-            ("name.0.given.*", vec![key("name"), Step::Index(0), key("given"), Step::Any]),
-            ("name[0].given[*]", vec![key("name"), Step::Index(0), key("given"), Step::Any]),
+            ("name.0.given.*", vec![key("name"), PathSegment::Index(0), key("given"), PathSegment::Any]),
+            ("name[0].given[*]", vec![key("name"), PathSegment::Index(0), key("given"), PathSegment::Any]),
             ("telecom[system=phone].value", vec![key("telecom"), phone(), key("value")]),
             ("[system=phone]", vec![phone()]),
-            ("a.[system=phone].0", vec![key("a"), phone(), Step::Index(0)]),
+            ("a.[system=phone].0", vec![key("a"), phone(), PathSegment::Index(0)]),
             (
                 "extension[url=http://example.org/a.b?c=d].valueString",
                 vec![key("extension"), url(), key("valueString")],
@@ -242,9 +247,9 @@ mod tests {
             ("identifier[type.0.*.code=MR]", vec![key("identifier"), coded()]),
             ("Member ID.01", vec![key("Member ID"), key("01")]),
             (r"a\.b.\0.\*", vec![key("a.b"), key("0"), key("*")]),
-            (r"[a=x\]y]", vec![Step::Where { key: vec![key("a")], value: "x]y".to_owned() }]),
+            (r"[a=x\]y]", vec![PathSegment::Where { key: vec![key("a")], value: "x]y".to_owned() }]),
         ] {
-            assert_eq!(JsonPath::read(text), Ok(JsonPath { steps }), "{text}");
+            assert_eq!(JsonPath::read(text), Ok(JsonPath { segments }), "{text}");
             round_trip::<JsonPath>(text);
         }
     }
@@ -280,21 +285,21 @@ mod tests {
     }
 
     #[test]
-    fn faulty_paths_say_why() {
-        for (text, said) in [
-            ("", "empty step"),
-            (".", "empty step"),
-            ("a.", "empty step"),
-            ("a..b", "empty step"),
-            (".a", "empty step"),
+    fn invalid_paths() {
+        for (text, expected_text) in [
+            ("", "empty segment"),
+            (".", "empty segment"),
+            ("a.", "empty segment"),
+            ("a..b", "empty segment"),
+            (".a", "empty segment"),
             ("$.a", "`$`"),
             (" a", "spaces"),
             ("a .b", "spaces"),
             ("a[", "without `]`"),
             ("a]", "without `[`"),
-            ("a[]", "empty step"),
+            ("a[]", "empty segment"),
             ("a[b]", "without a value"),
-            ("a[=b]", "empty step"),
+            ("a[=b]", "empty segment"),
             ("a[b=]", "without a value"),
             ("a[b= c]", "spaces"),
             ("a[b='c']", "quote"),
@@ -303,13 +308,13 @@ mod tests {
             ("a.99999999999", "too large"),
             ("a\\", "backslash"),
         ] {
-            faulty_notation::<JsonPath>(text, said);
+            faulty_notation::<JsonPath>(text, expected_text);
         }
     }
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in r#"([a-c01*.=\[\]\\$'" é]|[a-c]){0,30}"#) {
+        fn similar_texts_round_trip_or_are_rejected(text in r#"([a-c01*.=\[\]\\$'" é]|[a-c]){0,30}"#) {
             round_trip::<JsonPath>(&text);
         }
 

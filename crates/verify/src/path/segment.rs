@@ -1,4 +1,4 @@
-//! What HL7 and X12 paths share: both name a segment, which one of its kind, and a position inside it.
+//! The common part of HL7 and X12 paths: a segment name, a selector, and a position in the segment.
 
 use std::fmt;
 use std::num::NonZeroU16;
@@ -6,14 +6,14 @@ use std::ops::RangeInclusive;
 
 use crate::path::{read_selected_value, split_at_unescaped, write_selected_value};
 
-/// Counted from 1, as both standards do.
+/// An index that starts at 1, as in both standards.
 pub type Number = NonZeroU16;
 
-/// Which of several segments of one name.
+/// Selects among several segments of one name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Selector {
     Nth(Number),
-    /// Those with this value at the position, as in `OBX[3.1=718-7]`.
+    /// The segments with this value at the position, as in `OBX[3.1=718-7]`.
     Where {
         position: Position,
         value: String,
@@ -30,10 +30,10 @@ pub struct Position {
     pub subcomponent: Option<Number>,
 }
 
-/// What HL7 and X12 do not share.
+/// The differences between HL7 and X12 paths.
 pub(crate) struct Grammar {
     pub(crate) name_length: RangeInclusive<usize>,
-    pub(crate) name_fault: &'static str,
+    pub(crate) name_error: &'static str,
     pub(crate) has_subcomponents: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn read_segment<'a>(text: &'a str, grammar: &Grammar) -> Result<Segme
     let is_capital_or_digit = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
     let starts_with_letter = name.starts_with(|c: char| c.is_ascii_uppercase());
     if !grammar.name_length.contains(&name.len()) || !starts_with_letter || !name.bytes().all(is_capital_or_digit) {
-        return Err(grammar.name_fault.to_owned());
+        return Err(grammar.name_error.to_owned());
     }
     let mut selector = None;
     if let Some(inside) = rest.strip_prefix('[') {
@@ -97,7 +97,7 @@ fn read_position<'a>(text: &'a str, grammar: &Grammar) -> Result<(Position, &'a 
     Ok((position, rest))
 }
 
-/// One spelling per number, so that equal paths are equal texts: no leading zeros.
+/// Rejects leading zeros, so that equal paths are equal texts.
 fn read_number(text: &str) -> Result<(Number, &str), String> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
@@ -105,7 +105,7 @@ fn read_number(text: &str) -> Result<(Number, &str), String> {
         return Err("must have a number after `.` and `[`, as in `PID[1].3`".to_owned());
     }
     if digits.starts_with('0') {
-        return Err("has a number that does not count from 1 without leading zeros".to_owned());
+        return Err("has a number that is 0 or has leading zeros: numbers start at 1".to_owned());
     }
     digits.parse().map(|number| (number, rest)).map_err(|_| "has a number that is too large".to_owned())
 }

@@ -1,6 +1,6 @@
 //! Paths into X12 transactions (ASC X12 005010): `EB[n].1`, `NM1[1=IL].9`, and within a loop `2110C.EB.1`.
 //!
-//! All numbers count from 1; after the element comes its component. Without a position the path is the segment.
+//! All numbers start at 1. The component follows the element. Without a position, the path selects the segment.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct X12Path {
 
 const GRAMMAR: Grammar = Grammar {
     name_length: 2..=3,
-    name_fault: "must name a segment by two or three capitals or digits, as in `NM1.9`",
+    name_error: "must name a segment by two or three capitals or digits, as in `NM1.9`",
     has_subcomponents: false,
 };
 
@@ -63,7 +63,7 @@ impl fmt::Display for X12Path {
 }
 
 impl X12Path {
-    /// All that the path names, in the order of the text; what is empty is no value.
+    /// The values that the path selects, in the order of the text. Skips empty values.
     pub(crate) fn find(&self, view: &View<'_, '_>) -> Vec<String> {
         let query = Query {
             within: self.within.as_deref(),
@@ -104,7 +104,7 @@ mod tests {
     use crate::testing::{faulty_notation, round_trip};
 
     #[test]
-    fn parts_are_told_apart() {
+    fn parts_of_a_path() {
         let read = X12Path::read("2110C.EB[1=1].3[2].1").expect("a path");
         assert_eq!(read.within.as_deref(), Some("2110C"));
         assert_eq!(read.segment, "EB");
@@ -118,8 +118,8 @@ mod tests {
     }
 
     #[test]
-    fn faulty_paths_say_why() {
-        for (text, said) in [
+    fn invalid_paths() {
+        for (text, expected_text) in [
             ("", "name a segment"),
             ("E.1", "name a segment"),
             ("EBXX.1", "name a segment"),
@@ -132,19 +132,19 @@ mod tests {
             ("211é.EB.1", "loop name"),
             ("2110C.", "name a segment"),
             ("2110C.2110D.EB", "name a segment"),
-            ("EB.0", "from 1"),
+            ("EB.0", "start at 1"),
             ("EB.01", "leading zeros"),
             ("SVC.1.2.3", "after its last part"),
             ("NM1[1=IL", "without `]`"),
             ("NM1[IL].9", "number"),
         ] {
-            faulty_notation::<X12Path>(text, said);
+            faulty_notation::<X12Path>(text, expected_text);
         }
     }
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in r#"(2110C\.)?(EB|NM1)?[0-9.=\[\]\\a'*]{0,20}"#) {
+        fn similar_texts_round_trip_or_are_rejected(text in r#"(2110C\.)?(EB|NM1)?[0-9.=\[\]\\a'*]{0,20}"#) {
             round_trip::<X12Path>(&text);
         }
 

@@ -218,7 +218,10 @@ pub(super) fn task_snapshot(snapshot: &Snapshot, task: &FrozenTask) -> TaskSnaps
         CriterionSnapshot {
             id: criterion.id.clone(),
             label: criterion.label.clone(),
-            assertion: verify::filled(&criterion.assertion, &Bindings { entity: entity.as_ref(), task: Some(&value) }),
+            assertion: verify::fill_templates(
+                &criterion.assertion,
+                &Bindings { entity: entity.as_ref(), task: Some(&value) },
+            ),
             weight: criterion.weight,
             axis: criterion.axis.clone(),
             critical: criterion.critical,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use documents::{Fault, Kind, PageImage, Text};
+use documents::{DocumentError, ExtractedText, FileKind, PageImage};
 use model::FieldErrors;
 use model::canonical::sha256_hex;
 use sims::fax::send::{FaxDocument, MAX_BYTES, MAX_PAGES, MAX_SCANNED_PAGES, MAX_TEXT_BYTES};
@@ -69,14 +69,14 @@ fn parse(bytes: &[u8], sight: Sight) -> Result<ParsedDocument, String> {
     if bytes.len() > MAX_BYTES {
         return Err(format!("must have at most {MAX_BYTES} bytes, has {}", bytes.len()));
     }
-    if !matches!(documents::kind(bytes), Some(Kind::Pdf | Kind::Tiff)) {
+    if !matches!(documents::kind(bytes), Some(FileKind::Pdf | FileKind::Tiff)) {
         return Err("must be a PDF or TIFF file".to_owned());
     }
     let read = match sight {
         Sight::TextLayer => documents::text(bytes),
         Sight::Visible => documents::visible_text(bytes),
     };
-    let Text { kind, pages } = read.map_err(|fault| fault.to_string())?;
+    let ExtractedText { kind, pages } = read.map_err(|fault| fault.to_string())?;
     if !(1..=MAX_PAGES).contains(&pages.len()) {
         return Err(format!("must have 1 to {MAX_PAGES} pages, has {}", pages.len()));
     }
@@ -98,14 +98,14 @@ fn parse(bytes: &[u8], sight: Sight) -> Result<ParsedDocument, String> {
 }
 
 /// The pages for OCR. A TIFF page that cannot be decoded is an error, because it could not be faxed.
-fn pictures(bytes: &[u8], kind: Kind, pages: &[String]) -> Result<Vec<usize>, String> {
+fn pictures(bytes: &[u8], kind: FileKind, pages: &[String]) -> Result<Vec<usize>, String> {
     let silent = pages.iter().enumerate().filter(|(_, text)| text.trim().is_empty()).map(|(index, _)| index + 1);
     let silent: Vec<usize> = silent.collect();
-    if kind == Kind::Tiff && silent.len() > MAX_SCANNED_PAGES {
+    if kind == FileKind::Tiff && silent.len() > MAX_SCANNED_PAGES {
         return Err(format!("must have at most {MAX_SCANNED_PAGES} pages that are pictures, has {}", silent.len()));
     }
     let (mut pictures, mut refused) = (Vec::new(), None);
-    let looked = documents::scans(bytes, &silent, &mut |number, page| {
+    let looked = documents::visit_page_images(bytes, &silent, &mut |number, page| {
         match picture_of(kind, number, page) {
             Ok(is_picture) => pictures.extend(is_picture.then_some(number)),
             Err(fault) => refused = Some(fault),
@@ -123,16 +123,16 @@ fn pictures(bytes: &[u8], kind: Kind, pages: &[String]) -> Result<Vec<usize>, St
 }
 
 /// Whether OCR can read the page, or what is wrong with it.
-fn picture_of(kind: Kind, number: usize, page: Result<Option<PageImage>, Fault>) -> Result<bool, String> {
+fn picture_of(kind: FileKind, number: usize, page: Result<Option<PageImage>, DocumentError>) -> Result<bool, String> {
     match page {
         Ok(Some(picture)) if picture.pixels() > MAX_PIXELS => {
             Err(format!("page {number} has more than {MAX_PIXELS} pixels"))
         }
         Ok(Some(_)) => Ok(true),
-        Ok(None) | Err(Fault::Damaged(_)) if kind == Kind::Tiff => {
+        Ok(None) | Err(DocumentError::Damaged(_)) if kind == FileKind::Tiff => {
             Err(format!("page {number} is damaged, too large, or packed in a way that is not known here"))
         }
-        Ok(None) | Err(Fault::Damaged(_)) => Ok(false),
+        Ok(None) | Err(DocumentError::Damaged(_)) => Ok(false),
         Err(fault) => Err(fault.to_string()),
     }
 }
@@ -150,7 +150,7 @@ fn recognized(bytes: &[u8], pictures: &[usize]) -> (Vec<(usize, String)>, OcrSta
     let Ok(engine) = ocr::engine() else { return (Vec::new(), OcrStatus::Unavailable, None) };
     let started = Instant::now();
     let (mut words, mut status) = (Vec::new(), OcrStatus::Done);
-    let read = documents::scans(bytes, pictures, &mut |number, page| {
+    let read = documents::visit_page_images(bytes, pictures, &mut |number, page| {
         let left = OCR_TIMEOUT.saturating_sub(started.elapsed());
         let recognized = match page {
             Ok(Some(image)) => ocr::recognize_within(&image, left),

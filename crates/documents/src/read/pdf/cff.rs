@@ -1,5 +1,5 @@
-//! Outlines of Compact Font Format programs (Adobe Technical Notes 5176 and 5177), with a bound on the work that a glyph
-//! can cause: subroutines of a hostile font call each other without end.
+//! Outlines of Compact Font Format programs (Adobe Technical Notes 5176 and 5177), with a limit on the work that a glyph
+//! can cause, because subroutines of a hostile font may call each other endlessly.
 
 use super::outline::Pen;
 
@@ -10,9 +10,9 @@ const MOST_STEPS: usize = 50_000;
 pub(super) struct Outlines<'a> {
     glyphs: Index<'a>,
     global: Index<'a>,
-    /// One for each font dictionary; one in all if the font has no CIDs.
+    /// One for each font dictionary, or a single one if the font has no CIDs.
     local: Vec<Index<'a>>,
-    /// Which of them a glyph uses.
+    /// Selects the font dictionary of a glyph.
     selector: Option<&'a [u8]>,
 }
 
@@ -26,7 +26,7 @@ struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// The list at a place, and where it ends.
+    /// Parses the list at an offset, and returns its end.
     fn read(bytes: &'a [u8], at: usize) -> Option<(Self, usize)> {
         let count = usize::from(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
         if count == 0 {
@@ -43,7 +43,7 @@ impl<'a> Index<'a> {
         Some((index, end))
     }
 
-    /// From the beginning of the data.
+    /// The offset from the start of the data.
     fn offset(&self, position: usize) -> Option<usize> {
         let at = position * self.offset_size;
         let bytes = self.offsets.get(at..at + self.offset_size)?;
@@ -98,8 +98,15 @@ impl<'a> Outlines<'a> {
     pub(super) fn outline(&self, glyph: u16, pen: &mut Pen) {
         let font = self.selector.and_then(|selector| font_of(selector, glyph)).unwrap_or(0);
         let (Some(program), Some(local)) = (self.glyphs.get(usize::from(glyph)), self.local.get(font)) else { return };
-        let mut machine =
-            Machine { global: self.global, local: *local, pen, at: (0.0, 0.0), stack: Vec::new(), hints: 0, steps: 0 };
+        let mut machine = CharstringInterpreter {
+            global: self.global,
+            local: *local,
+            pen,
+            at: (0.0, 0.0),
+            stack: Vec::new(),
+            hints: 0,
+            steps: 0,
+        };
         machine.run(program, 0);
     }
 }
@@ -126,7 +133,7 @@ fn entry(dictionary: &[u8], wanted: u16) -> Option<Vec<f64>> {
                 let value = next() << 24 | next() << 16 | next() << 8 | next();
                 operands.push(f64::from(value));
             }
-            // A decimal number; none of the entries that are looked for has one.
+            // Skips a decimal number, which none of the needed entries has.
             30 => {
                 for pair in bytes.by_ref() {
                     if pair & 0xf == 0xf || pair >> 4 == 0xf {
@@ -144,7 +151,7 @@ fn entry(dictionary: &[u8], wanted: u16) -> Option<Vec<f64>> {
     None
 }
 
-/// Which font dictionary a glyph belongs to.
+/// The font dictionary of a glyph.
 fn font_of(selector: &[u8], glyph: u16) -> Option<usize> {
     match selector.first()? {
         0 => selector.get(1 + usize::from(glyph)).map(|font| usize::from(*font)),
@@ -158,7 +165,7 @@ fn font_of(selector: &[u8], glyph: u16) -> Option<usize> {
     }
 }
 
-struct Machine<'a, 'p> {
+struct CharstringInterpreter<'a, 'p> {
     global: Index<'a>,
     local: Index<'a>,
     pen: &'p mut Pen,
@@ -168,8 +175,8 @@ struct Machine<'a, 'p> {
     steps: usize,
 }
 
-impl Machine<'_, '_> {
-    /// False when the glyph has ended.
+impl CharstringInterpreter<'_, '_> {
+    /// Returns false at the end of the glyph.
     fn run(&mut self, program: &[u8], depth: usize) -> bool {
         let mut bytes = program.iter().copied();
         while let Some(byte) = bytes.next() {
@@ -285,7 +292,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// `hhcurveto` and `vvcurveto`: curves that begin and end in the same direction.
+    /// `hhcurveto` and `vvcurveto`: curves that start and end in the same direction.
     fn straight_curves(&mut self, operands: &[f32], is_across: bool) {
         let (mut aside, rest) = match operands {
             [first, rest @ ..] if operands.len() % 4 == 1 => (*first, rest),

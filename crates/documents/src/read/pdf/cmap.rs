@@ -1,10 +1,10 @@
-//! Maps from codes to characters, and how long codes are (ISO 32000-1, 9.7.5 and 9.10.3).
+//! Maps codes to characters, and determines the length of codes (ISO 32000-1, 9.7.5 and 9.10.3).
 
 use std::collections::BTreeMap;
 
 use super::lexer::Lexer;
 use super::object::Object;
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::read::budget::Budget;
 
 const MOST_ENTRIES: usize = 100_000;
@@ -13,14 +13,14 @@ const LONGEST_TEXT: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct CodeMap {
     texts: BTreeMap<u32, String>,
-    /// How many entries were made, also over earlier ones.
+    /// The number of inserted entries, including replaced ones.
     made: usize,
     /// The bytes of a code, for codes whose first byte lies between the two: `<00> <7F>` is one byte.
     spaces: Vec<(usize, u8, u8)>,
 }
 
 impl CodeMap {
-    pub(super) fn read(bytes: &[u8], budget: &Budget) -> Result<Self, Fault> {
+    pub(super) fn read(bytes: &[u8], budget: &Budget) -> Result<Self, DocumentError> {
         let mut map = Self::default();
         let mut lexer = Lexer::new(bytes, 0, budget);
         let mut operands: Vec<Object> = Vec::new();
@@ -82,7 +82,7 @@ impl CodeMap {
         }
     }
 
-    /// The last character of the text goes up by the offset.
+    /// Adds the offset to the last character of the text.
     fn put(&mut self, code: u32, target: &Object, offset: u32) {
         let text = match target {
             Object::Text(bytes) => {
@@ -108,7 +108,7 @@ impl CodeMap {
         self.texts.get(&code).map(String::as_str)
     }
 
-    /// How many bytes the next code has; none when the map does not say.
+    /// The number of bytes of the next code. None if the map does not define it.
     pub(super) fn code_length(&self, first: u8) -> Option<usize> {
         self.spaces.iter().find(|(_, from, to)| (*from..=*to).contains(&first)).map(|(length, _, _)| *length)
     }

@@ -1,4 +1,4 @@
-//! Goes through what a page does (ISO 32000-1, 7.8.2 and 9.4) and keeps what it says.
+//! Interprets the content of a page (ISO 32000-1, 7.8.2 and 9.4) and collects its text.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -7,19 +7,19 @@ use super::drawing::Path;
 use super::file::File;
 use super::font::{Font, Glyph};
 use super::lexer::Lexer;
-use super::lines::{Lines, Piece, Spot};
+use super::lines::{Lines, TextPosition, TextRun};
 use super::matrix::Matrix;
 use super::object::{Dictionary, Object, Stream};
 use super::paint::raster::{Area, Bounds, Contour, FillRule};
 use super::paint::{Canvas, GlyphMark, Graphics, Painter};
-use crate::fault::Fault;
+use crate::error::DocumentError;
 
 /// Forms within forms.
 const DEEPEST: usize = 12;
 const MOST_STATES: usize = 200;
-/// Of one operator; the last ones are kept.
+/// The operands of one operator. Only the last ones are kept.
 const MOST_OPERANDS: usize = 64;
-/// Operators that take no operands, or whose operands change nothing that is shown.
+/// Operators without operands, or whose operands do not change the appearance.
 const WITHOUT_OPERANDS: &[&str] = &[
     "q", "Q", "h", "f", "F", "f*", "B", "B*", "b", "b*", "S", "s", "n", "W", "W*", "BT", "ET", "T*", "EMC", "BX", "EX",
     "BI", "EI", "MP", "DP", "i", "ri", "d0", "d1", "sc", "scn", "SC", "SCN",
@@ -27,24 +27,24 @@ const WITHOUT_OPERANDS: &[&str] = &[
 pub(super) const NOT_UNDERSTOOD: &str = "an operator that is not understood";
 /// Contours of glyphs that clip.
 const MOST_CLIPPING: usize = 50_000;
-/// In points: the size of the smallest print that a person reads.
+/// The smallest legible font size, in points.
 const SMALLEST_PRINT: f32 = 3.9;
 
-/// What is remembered from page to page.
+/// The fonts that are cached across pages.
 #[derive(Default)]
 pub(super) struct Fonts(BTreeMap<u32, Rc<Font>>);
 
-/// What was found on a page.
-pub(super) struct Seen {
+/// The text and pictures of a page.
+pub(super) struct PageContent {
     pub(super) text: String,
-    pub(super) pieces: Vec<Piece>,
-    pub(super) pictures: Vec<Shown>,
-    /// About where glyphs are that are painted at all.
+    pub(super) pieces: Vec<TextRun>,
+    pub(super) pictures: Vec<PagePicture>,
+    /// The approximate positions of glyphs.
     pub(super) cells: Vec<Bounds>,
 }
 
 /// A picture that a page shows.
-pub(super) struct Shown {
+pub(super) struct PagePicture {
     pub(super) stream: Stream,
     /// In points.
     pub(super) width: f32,
@@ -56,12 +56,12 @@ pub(super) struct Reader<'a, 'f> {
     pub(super) file: &'a File<'a>,
     fonts: &'f mut Fonts,
     lines: Lines<'a>,
-    pub(super) pictures: Vec<Shown>,
+    pub(super) pictures: Vec<PagePicture>,
     cells: Vec<Bounds>,
     depth: usize,
-    /// Present when the page is painted, to tell what can be seen of it.
+    /// Present if the page is painted, to determine its visible text.
     pub(super) painter: Option<Painter>,
-    /// How many pixels of pictures may still be decoded.
+    /// The remaining number of picture pixels that may be decoded.
     pub(super) image_pixels: usize,
 }
 
@@ -89,19 +89,19 @@ impl<'a, 'f> Reader<'a, 'f> {
         Self { painter: Some(painter), image_pixels, ..Self::new(file, fonts) }
     }
 
-    pub(super) fn finish(self) -> Seen {
+    pub(super) fn finish(self) -> PageContent {
         let (text, pieces) = self.lines.finish();
-        Seen { text, pieces, pictures: self.pictures, cells: self.cells }
+        PageContent { text, pieces, pictures: self.pictures, cells: self.cells }
     }
 
-    /// What a person would see of the page, and how many pixels of pictures may still be decoded.
-    pub(super) fn finish_visible(mut self) -> Result<(String, usize), Fault> {
+    /// The visible text of the page, and the remaining number of picture pixels that may be decoded.
+    pub(super) fn finish_visible(mut self) -> Result<(String, usize), DocumentError> {
         let (text, _) = self.visible_and_canvas()?;
         Ok((text, self.image_pixels))
     }
 
-    /// What a person would see of the page: its text, and the finished page.
-    pub(super) fn visible_and_canvas(&mut self) -> Result<(String, Option<Canvas>), Fault> {
+    /// The visible text of the page, and the painted page.
+    pub(super) fn visible_and_canvas(&mut self) -> Result<(String, Option<Canvas>), DocumentError> {
         let (glyphs, canvas) = self.painter.take().map(Painter::finish).unzip();
         for (glyph, is_visible) in glyphs.unwrap_or_default() {
             if is_visible {
@@ -112,21 +112,21 @@ impl<'a, 'f> Reader<'a, 'f> {
         Ok((lines.finish().0, canvas))
     }
 
-    /// Something is shown that is not text, or that is not looked at.
+    /// Reports content that is not text, or that is not interpreted.
     pub(super) fn note(&mut self, what: &'static str) {
         if let Some(painter) = &mut self.painter {
             painter.note(what);
         }
     }
 
-    /// Something cannot be painted as readers of PDF files paint it.
+    /// Reports content that cannot be painted as PDF readers do.
     pub(super) fn note_unread(&mut self, what: &'static str) {
         if let Some(painter) = &mut self.painter {
             painter.note_unread(what);
         }
     }
 
-    /// The state at the beginning of a page.
+    /// The state at the start of a page.
     pub(super) fn graphics(&self) -> Graphics {
         Graphics::new(self.painter.as_ref().map_or(Area::EMPTY, Painter::area))
     }
@@ -137,41 +137,20 @@ impl<'a, 'f> Reader<'a, 'f> {
         resources: &Dictionary,
         page: Matrix,
         graphics: Graphics,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DocumentError> {
         let hidden = self.painter.as_ref().map_or(0, |painter| painter.hidden);
-        let state = State {
-            page,
-            graphics,
-            font: None,
-            size: 0.0,
-            letter_space: 0.0,
-            word_space: 0.0,
-            stretch: 1.0,
-            leading: 0.0,
-            rise: 0.0,
-        };
-        let mut scene = Scene {
-            state,
-            states: Vec::new(),
-            text: Matrix::IDENTITY,
-            line: Matrix::IDENTITY,
-            local: BTreeMap::new(),
-            resources,
-            path: Path::default(),
-            layers: Vec::new(),
-            text_clip: Vec::new(),
-        };
+        let mut context = StreamContext::new(resources, page, graphics);
         let mut lexer = Lexer::new(content, 0, self.file.budget);
         let mut operands: Vec<Object> = Vec::new();
         while let Some(object) = lexer.object()? {
             match object {
                 Object::Word(word) if word == "ID" => {
                     let bytes = inline_picture(&mut lexer, content);
-                    self.inline(&scene, &operands, bytes)?;
+                    self.inline(&context, &operands, bytes)?;
                     operands.clear();
                 }
                 Object::Word(word) => {
-                    self.operate(&mut scene, &word, &operands)?;
+                    self.operate(&mut context, &word, &operands)?;
                     operands.clear();
                 }
                 operand => {
@@ -190,64 +169,73 @@ impl<'a, 'f> Reader<'a, 'f> {
         Ok(())
     }
 
-    fn operate(&mut self, scene: &mut Scene<'_>, word: &str, operands: &[Object]) -> Result<(), Fault> {
+    fn operate(
+        &mut self,
+        context: &mut StreamContext<'_>,
+        word: &str,
+        operands: &[Object],
+    ) -> Result<(), DocumentError> {
         let operands = self.last_operands(word, operands);
         let number = |index: usize| operands.get(index).and_then(Object::number).unwrap_or(0.0) as f32;
         match word {
             "Tj" | "'" | "\"" => {
                 if word == "\"" {
-                    (scene.state.word_space, scene.state.letter_space) = (number(0), number(1));
+                    (context.state.word_space, context.state.letter_space) = (number(0), number(1));
                 }
                 if word != "Tj" {
-                    scene.next_line(0.0, -scene.state.leading);
+                    context.next_line(0.0, -context.state.leading);
                 }
                 match operands.last() {
-                    Some(Object::Text(string)) => self.show(scene, string)?,
+                    Some(Object::Text(string)) => self.show(context, string)?,
                     _ => self.note_unread(NOT_UNDERSTOOD),
                 }
             }
-            "TJ" => {
-                if !matches!(operands.last(), Some(Object::Array(_))) {
-                    self.note_unread(NOT_UNDERSTOOD);
-                }
-                for item in operands.last().map(Object::array).unwrap_or_default() {
-                    match item {
-                        Object::Text(string) => self.show(scene, string)?,
-                        Object::Number(back) => scene.advance(-*back as f32 / 1000.0 * scene.state.size),
-                        _ => {}
-                    }
-                }
-            }
+            "TJ" => self.show_array(context, operands)?,
             "Tf" => {
-                scene.state.size = number(1);
-                scene.state.font = match operands.first() {
-                    Some(Object::Name(name)) => self.font(scene, name)?,
+                context.state.size = number(1);
+                context.state.font = match operands.first() {
+                    Some(Object::Name(name)) => self.font(context, name)?,
                     _ => None,
                 };
             }
             "Do" => match operands.first() {
-                Some(Object::Name(name)) => self.run(scene, name)?,
+                Some(Object::Name(name)) => self.run(context, name)?,
                 _ => self.note_unread(NOT_UNDERSTOOD),
             },
             "Tr" => match operands.first().and_then(Object::whole) {
-                Some(mode @ 0..=7) => scene.state.graphics.text_mode = mode as u8,
+                Some(mode @ 0..=7) => context.state.graphics.text_mode = mode as u8,
                 // Readers ignore modes that do not exist.
                 _ => self.note_unread(NOT_UNDERSTOOD),
             },
-            "q" if scene.states.len() >= MOST_STATES => {
-                return Err(Fault::TooLarge("its graphics states are nested too deeply"));
+            "q" if context.states.len() >= MOST_STATES => {
+                return Err(DocumentError::TooLarge("its graphics states are nested too deeply"));
             }
             _ => {
-                scene.set(word, number);
+                context.set(word, number);
                 if self.painter.is_some() {
-                    self.draw(scene, word, operands)?;
+                    self.draw(context, word, operands)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// The operands that an operator takes. Readers take the last ones, whatever comes before them.
+    /// `TJ`: shows strings, with adjustments of the position between them.
+    fn show_array(&mut self, context: &mut StreamContext<'_>, operands: &[Object]) -> Result<(), DocumentError> {
+        if !matches!(operands.last(), Some(Object::Array(_))) {
+            self.note_unread(NOT_UNDERSTOOD);
+        }
+        for item in operands.last().map(Object::array).unwrap_or_default() {
+            match item {
+                Object::Text(string) => self.show(context, string)?,
+                Object::Number(back) => context.advance(-*back as f32 / 1000.0 * context.state.size),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The operands of an operator. Readers use the last ones and ignore others.
     fn last_operands<'o>(&mut self, word: &str, operands: &'o [Object]) -> &'o [Object] {
         let (count, has_numbers) = match word {
             "c" | "cm" | "Tm" => (6, true),
@@ -269,25 +257,25 @@ impl<'a, 'f> Reader<'a, 'f> {
         last
     }
 
-    fn show(&mut self, scene: &mut Scene<'_>, string: &[u8]) -> Result<(), Fault> {
-        let Some(font) = scene.state.font.clone() else {
+    fn show(&mut self, context: &mut StreamContext<'_>, string: &[u8]) -> Result<(), DocumentError> {
+        let Some(font) = context.state.font.clone() else {
             self.note_unread("text in a font that is not there");
             return Ok(());
         };
         self.file.budget.spend(string.len() * 20)?;
         for glyph in font.glyphs(string) {
-            let start = scene.spot();
-            let state = &scene.state;
+            let start = context.spot();
+            let state = &context.state;
             let space = if glyph.is_space { state.word_space } else { 0.0 };
             let width = glyph.width * state.size + state.letter_space + space;
-            let placed = scene.glyph_matrix();
-            scene.advance(width);
-            let end = scene.spot();
+            let placed = context.glyph_matrix();
+            context.advance(width);
+            let end = context.spot();
             if self.painter.is_some() {
-                self.draw_glyph(scene, &font, &glyph, placed, (start, end))?;
+                self.draw_glyph(context, &font, &glyph, placed, (start, end))?;
                 continue;
             }
-            if !matches!(scene.state.graphics.text_mode, 3 | 7) {
+            if !matches!(context.state.graphics.text_mode, 3 | 7) {
                 self.cells.push(cell(&font, start, end));
             }
             self.lines.add(&glyph.text, start, end)?;
@@ -295,32 +283,32 @@ impl<'a, 'f> Reader<'a, 'f> {
         Ok(())
     }
 
-    /// Draws a glyph and keeps what it stands for.
+    /// Draws a glyph and records its text.
     fn draw_glyph(
         &mut self,
-        scene: &mut Scene<'_>,
+        context: &mut StreamContext<'_>,
         font: &Font,
         glyph: &Glyph,
         placed: Matrix,
-        (start, end): (Spot, Spot),
-    ) -> Result<(), Fault> {
+        (start, end): (TextPosition, TextPosition),
+    ) -> Result<(), DocumentError> {
         self.file.budget.spend(150)?;
         match font.type3() {
-            Some(dictionary) => self.draw_type3(scene, (font, dictionary), glyph, placed, (start, end)),
-            None => self.draw_outline(scene, font, glyph, placed, (start, end)),
+            Some(dictionary) => self.draw_type3(context, (font, dictionary), glyph, placed, (start, end)),
+            None => self.draw_outline(context, font, glyph, placed, (start, end)),
         }
     }
 
     /// Runs the content stream that draws a glyph.
     fn draw_type3(
         &mut self,
-        scene: &Scene<'_>,
+        context: &StreamContext<'_>,
         (font, dictionary): (&Font, &Dictionary),
         glyph: &Glyph,
         placed: Matrix,
-        (start, end): (Spot, Spot),
-    ) -> Result<(), Fault> {
-        let state = &scene.state;
+        (start, end): (TextPosition, TextPosition),
+    ) -> Result<(), DocumentError> {
+        let state = &context.state;
         self.note("text in a font that is drawn");
         let Some(owner) = self.begin_glyph(&glyph.text, (start, end), None)? else { return Ok(()) };
         let Some(name) = font.glyph_name(self.file, glyph)? else { return Ok(()) };
@@ -336,7 +324,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         let content = self.file.content(&stream)?;
         let outer = self.painter.as_mut().map_or(0, |painter| std::mem::replace(&mut painter.owner, owner));
         self.depth += 1;
-        let resources = own.dictionary().unwrap_or(scene.resources);
+        let resources = own.dictionary().unwrap_or(context.resources);
         let result = self.read(&content, resources, matrix.then(placed), state.graphics.clone());
         self.depth -= 1;
         if let Some(painter) = &mut self.painter {
@@ -347,24 +335,24 @@ impl<'a, 'f> Reader<'a, 'f> {
 
     fn draw_outline(
         &mut self,
-        scene: &mut Scene<'_>,
+        context: &mut StreamContext<'_>,
         font: &Font,
         glyph: &Glyph,
         placed: Matrix,
-        (start, end): (Spot, Spot),
-    ) -> Result<(), Fault> {
+        (start, end): (TextPosition, TextPosition),
+    ) -> Result<(), DocumentError> {
         let (outline, text) = font.shape(self.file, glyph)?;
-        let is_shown = !matches!(scene.state.graphics.text_mode, 3 | 7);
+        let is_shown = !matches!(context.state.graphics.text_mode, 3 | 7);
         if is_shown && text.is_none() {
             self.note("a symbol without text");
         }
-        if is_shown && scene.state.graphics.has_soft_mask {
+        if is_shown && context.state.graphics.has_soft_mask {
             self.note("text below a mask");
         }
         let Some(owner) = self.begin_glyph(text.as_deref().unwrap_or_default(), (start, end), Some(placed))? else {
             return Ok(());
         };
-        let (budget, graphics) = (self.file.budget, &scene.state.graphics);
+        let (budget, graphics) = (self.file.budget, &context.state.graphics);
         let Some(painter) = &mut self.painter else { return Ok(()) };
         let placed = placed.then(painter.device);
         budget.spend(outline.iter().map(Vec::len).sum())?;
@@ -376,25 +364,25 @@ impl<'a, 'f> Reader<'a, 'f> {
         if matches!(graphics.text_mode, 1 | 2 | 5 | 6) {
             let closed = |contour: &Contour| contour.iter().chain(contour.first()).copied().collect();
             let closed: Vec<Contour> = contours.iter().map(closed).collect();
-            let width = graphics.line_width * scene.state.page.then(painter.device).scale();
+            let width = graphics.line_width * context.state.page.then(painter.device).scale();
             painter.stroke(&closed, width, graphics, owner, budget)?;
         }
         if graphics.text_mode >= 4 {
-            if scene.text_clip.len() >= MOST_CLIPPING {
-                return Err(Fault::TooLarge("too many letters clip what is painted"));
+            if context.text_clip.len() >= MOST_CLIPPING {
+                return Err(DocumentError::TooLarge("too many letters clip what is painted"));
             }
-            scene.text_clip.extend(contours);
+            context.text_clip.extend(contours);
         }
         Ok(())
     }
 
-    /// The number of the glyph that is drawn next; none while no painting goes on.
+    /// The number of the next glyph. None if the page is not painted.
     fn begin_glyph(
         &mut self,
         text: &str,
-        (start, end): (Spot, Spot),
+        (start, end): (TextPosition, TextPosition),
         em: Option<Matrix>,
-    ) -> Result<Option<u32>, Fault> {
+    ) -> Result<Option<u32>, DocumentError> {
         let Some(painter) = &mut self.painter else { return Ok(None) };
         // Text within a glyph is part of that glyph.
         if painter.owner != 0 {
@@ -406,20 +394,20 @@ impl<'a, 'f> Reader<'a, 'f> {
         painter.begin(GlyphMark::new(text.to_owned(), start, end, is_large_enough, pixels)).map(Some)
     }
 
-    fn font(&mut self, scene: &mut Scene<'_>, name: &str) -> Result<Option<Rc<Font>>, Fault> {
-        if let Some(font) = scene.local.get(name) {
+    fn font(&mut self, context: &mut StreamContext<'_>, name: &str) -> Result<Option<Rc<Font>>, DocumentError> {
+        if let Some(font) = context.local.get(name) {
             return Ok(font.clone());
         }
-        let listed = self.file.resolve(scene.resources.get("Font"))?;
+        let listed = self.file.resolve(context.resources.get("Font"))?;
         let named = listed.dictionary().map_or(&Object::Null, |fonts| fonts.get(name));
         let font = self.font_object(named)?;
-        if scene.local.len() < 200 {
-            scene.local.insert(name.to_owned(), font.clone());
+        if context.local.len() < 200 {
+            context.local.insert(name.to_owned(), font.clone());
         }
         Ok(font)
     }
 
-    pub(super) fn font_object(&mut self, named: &Object) -> Result<Option<Rc<Font>>, Fault> {
+    pub(super) fn font_object(&mut self, named: &Object) -> Result<Option<Rc<Font>>, DocumentError> {
         let number = named.reference();
         let known = number.and_then(|number| self.fonts.0.get(&number)).cloned();
         let font = match known {
@@ -438,10 +426,10 @@ impl<'a, 'f> Reader<'a, 'f> {
         Ok(font)
     }
 
-    /// A form is a page within the page; a picture is noted.
-    fn run(&mut self, scene: &Scene<'_>, name: &str) -> Result<(), Fault> {
+    /// Interprets a form XObject like a page, and records a picture.
+    fn run(&mut self, context: &StreamContext<'_>, name: &str) -> Result<(), DocumentError> {
         self.file.budget.spend(1000)?;
-        let listed = self.file.resolve(scene.resources.get("XObject"))?;
+        let listed = self.file.resolve(context.resources.get("XObject"))?;
         let named = listed.dictionary().map_or(&Object::Null, |objects| objects.get(name));
         let object = self.file.resolve(named)?;
         let Object::Stream(stream) = object.as_ref() else {
@@ -450,15 +438,15 @@ impl<'a, 'f> Reader<'a, 'f> {
         };
         match self.file.resolve(stream.dictionary.get("Subtype"))?.name() {
             Some("Image" | "Form") if !self.shows_layer(stream.dictionary.get("OC"))? => Ok(()),
-            Some("Image") if self.painter.is_some() => self.picture(scene, stream),
+            Some("Image") if self.painter.is_some() => self.picture(context, stream),
             Some("Image") if self.pictures.len() < 1000 => {
-                let [a, b, c, d, ..] = scene.state.page.0;
+                let [a, b, c, d, ..] = context.state.page.0;
                 let (width, area) = ((a * a + b * b).sqrt(), (a * d - b * c).abs());
-                self.pictures.push(Shown { stream: stream.clone(), width, area });
+                self.pictures.push(PagePicture { stream: stream.clone(), width, area });
                 Ok(())
             }
             Some("Image") => Ok(()),
-            Some("Form") => self.form(stream, scene.resources, scene.state.page, scene.state.graphics.clone()),
+            Some("Form") => self.form(stream, context.resources, context.state.page, context.state.graphics.clone()),
             _ => {
                 self.note_unread(NOT_UNDERSTOOD);
                 Ok(())
@@ -466,7 +454,13 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
     }
 
-    fn form(&mut self, stream: &Stream, resources: &Dictionary, page: Matrix, graphics: Graphics) -> Result<(), Fault> {
+    fn form(
+        &mut self,
+        stream: &Stream,
+        resources: &Dictionary,
+        page: Matrix,
+        graphics: Graphics,
+    ) -> Result<(), DocumentError> {
         if self.depth >= DEEPEST {
             self.note_unread("forms within forms");
             return Ok(());
@@ -482,20 +476,20 @@ impl<'a, 'f> Reader<'a, 'f> {
         result
     }
 
-    pub(super) fn numbers(&self, object: &Object) -> Result<Vec<f32>, Fault> {
+    pub(super) fn numbers(&self, object: &Object) -> Result<Vec<f32>, DocumentError> {
         let listed = self.file.resolve(object)?;
         Ok(listed.array().iter().take(6).filter_map(Object::number).map(|number| number as f32).collect())
     }
 
-    /// What a field shows (ISO 32000-1, 12.5.5), at the corner of its rectangle.
-    pub(super) fn annotation(&mut self, annotation: &Object, resources: &Dictionary) -> Result<(), Fault> {
+    /// The appearance of a field (ISO 32000-1, 12.5.5), at the corner of its rectangle.
+    pub(super) fn annotation(&mut self, annotation: &Object, resources: &Dictionary) -> Result<(), DocumentError> {
         self.file.budget.spend(200)?;
         let annotation = self.file.resolve(annotation)?;
         let Some(dictionary) = annotation.dictionary() else { return Ok(()) };
         let appearance = self.file.resolve(dictionary.get("AP"))?;
         let Some(appearance) = appearance.dictionary() else { return Ok(()) };
         let mut normal = self.file.resolve(appearance.get("N"))?.into_owned();
-        // One for each state, as a box has that is ticked or not.
+        // One for each state, such as a checked or unchecked box.
         let state = self.file.resolve(dictionary.get("AS"))?;
         if let (Object::Dictionary(states), Some(state)) = (&normal, state.name()) {
             normal = self.file.resolve(states.get(state))?.into_owned();
@@ -509,8 +503,8 @@ impl<'a, 'f> Reader<'a, 'f> {
         self.form(&stream, resources, placed, graphics)
     }
 
-    /// From what the appearance's matrix makes of its box to the rectangle of the annotation (ISO 32000-1, 12.5.5).
-    fn annotation_matrix(&self, annotation: &Dictionary, appearance: &Stream) -> Result<Matrix, Fault> {
+    /// Maps the transformed box of the appearance to the rectangle of the annotation (ISO 32000-1, 12.5.5).
+    fn annotation_matrix(&self, annotation: &Dictionary, appearance: &Stream) -> Result<Matrix, DocumentError> {
         let rectangle = self.numbers(annotation.get("Rect"))?;
         let at = |index: usize| rectangle.get(index).copied().unwrap_or(0.0);
         let corner = Matrix::moved(at(0).min(at(2)), at(1).min(at(3)));
@@ -527,8 +521,8 @@ impl<'a, 'f> Reader<'a, 'f> {
     }
 }
 
-/// About the place of a glyph, with room for accents and descenders.
-fn cell(font: &Font, start: Spot, end: Spot) -> Bounds {
+/// The approximate area of a glyph, with room for accents and descenders.
+fn cell(font: &Font, start: TextPosition, end: TextPosition) -> Bounds {
     const ANYWHERE: f32 = 10_000_000.0;
     // The glyphs of such a font may be of any size.
     if font.type3().is_some() {
@@ -543,8 +537,8 @@ fn cell(font: &Font, start: Spot, end: Spot) -> Bounds {
     }
 }
 
-/// One content stream as it is gone through.
-pub(super) struct Scene<'r> {
+/// The state of the interpretation of one content stream.
+pub(super) struct StreamContext<'r> {
     pub(super) state: State,
     states: Vec<State>,
     text: Matrix,
@@ -552,14 +546,41 @@ pub(super) struct Scene<'r> {
     local: BTreeMap<String, Option<Rc<Font>>>,
     pub(super) resources: &'r Dictionary,
     pub(super) path: Path,
-    /// The marked parts around, and whether each is a layer that is not shown.
+    /// The enclosing marked parts, and whether each is a hidden layer.
     pub(super) layers: Vec<bool>,
-    /// Glyphs that narrow the clip when the text ends.
+    /// Glyphs that are added to the clip at the end of the text.
     pub(super) text_clip: Vec<Contour>,
 }
 
-impl Scene<'_> {
-    /// The operators that only set something.
+impl<'r> StreamContext<'r> {
+    fn new(resources: &'r Dictionary, page: Matrix, graphics: Graphics) -> Self {
+        let state = State {
+            page,
+            graphics,
+            font: None,
+            size: 0.0,
+            letter_space: 0.0,
+            word_space: 0.0,
+            stretch: 1.0,
+            leading: 0.0,
+            rise: 0.0,
+        };
+        Self {
+            state,
+            states: Vec::new(),
+            text: Matrix::IDENTITY,
+            line: Matrix::IDENTITY,
+            local: BTreeMap::new(),
+            resources,
+            path: Path::default(),
+            layers: Vec::new(),
+            text_clip: Vec::new(),
+        }
+    }
+}
+
+impl StreamContext<'_> {
+    /// Operators that only change the state.
     fn set(&mut self, word: &str, number: impl Fn(usize) -> f32) {
         let matrix = || Matrix([number(0), number(1), number(2), number(3), number(4), number(5)]);
         match word {
@@ -603,16 +624,16 @@ impl Scene<'_> {
         Matrix([state.size * state.stretch, 0.0, 0.0, state.size, 0.0, state.rise]).then(self.text).then(state.page)
     }
 
-    fn spot(&self) -> Spot {
+    fn spot(&self) -> TextPosition {
         let placed = self.text.then(self.state.page);
         let (x, y) = placed.along();
         let length = (x * x + y * y).sqrt().max(f32::MIN_POSITIVE);
         let size = (self.state.size * placed.height()).abs();
-        Spot { at: placed.origin(), direction: (x / length, y / length), size }
+        TextPosition { at: placed.origin(), direction: (x / length, y / length), size }
     }
 }
 
-/// The bytes of a picture in the middle of operators, up to the `EI` that ends them.
+/// The bytes of an inline picture, up to its `EI`.
 fn inline_picture<'c>(lexer: &mut Lexer<'_>, content: &'c [u8]) -> &'c [u8] {
     let rest = content.get(lexer.at..).unwrap_or_default();
     let is_end = |window: &[u8]| matches!(window, [before, b'E', b'I', after] if super::lexer::is_space(*before) && super::lexer::is_space(*after));

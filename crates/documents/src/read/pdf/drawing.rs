@@ -1,20 +1,20 @@
 //! The operators that paint: paths, colors, clips, pictures, layers (ISO 32000-1, 8.4 to 8.11).
 
-use super::content::{NOT_UNDERSTOOD, Reader, Scene};
+use super::content::{NOT_UNDERSTOOD, Reader, StreamContext};
 use super::matrix::Matrix;
 use super::object::{Dictionary, Object, Stream};
 use super::paint::raster::{Contour, FillRule, Point};
 use super::paint::{Blend, Color, ColorSpace, Graphics, Picture, color};
-use crate::fault::Fault;
+use crate::error::DocumentError;
 
 /// Points of one path.
 const MOST_POINTS: usize = 500_000;
-/// Longer points of corners are not painted. This is the limit that a page begins with.
+/// The initial miter limit.
 const LONGEST_MITER: f32 = 10.0;
 /// Pieces of a curve.
 const PIECES: usize = 8;
 
-/// The path that is being made, in pixels.
+/// The path under construction, in pixels.
 #[derive(Default)]
 pub(super) struct Path {
     contours: Vec<Contour>,
@@ -73,40 +73,50 @@ impl Path {
 
 impl Reader<'_, '_> {
     /// One operator that is not about text.
-    pub(super) fn draw(&mut self, scene: &mut Scene<'_>, word: &str, operands: &[Object]) -> Result<(), Fault> {
+    pub(super) fn draw(
+        &mut self,
+        context: &mut StreamContext<'_>,
+        word: &str,
+        operands: &[Object],
+    ) -> Result<(), DocumentError> {
         match word {
-            "m" | "l" | "c" | "v" | "y" | "h" | "re" => self.extend_path(scene, word, operands),
-            "f" | "F" | "f*" | "B" | "B*" | "b" | "b*" | "S" | "s" | "n" => self.paint_path(scene, word),
+            "m" | "l" | "c" | "v" | "y" | "h" | "re" => self.extend_path(context, word, operands),
+            "f" | "F" | "f*" | "B" | "B*" | "b" | "b*" | "S" | "s" | "n" => self.paint_path(context, word),
             "W" | "W*" => {
-                scene.path.clip = Some(if word == "W" { FillRule::NonZero } else { FillRule::EvenOdd });
+                context.path.clip = Some(if word == "W" { FillRule::NonZero } else { FillRule::EvenOdd });
                 Ok(())
             }
-            "ET" => self.clip_to_text(scene),
+            "ET" => self.clip_to_text(context),
             "BMC" => {
-                self.enter(scene, false);
+                self.enter(context, false);
                 Ok(())
             }
-            "BDC" => self.begin_marked(scene, operands),
+            "BDC" => self.begin_marked(context, operands),
             "EMC" => {
-                if scene.layers.pop() == Some(true)
+                if context.layers.pop() == Some(true)
                     && let Some(painter) = &mut self.painter
                 {
                     painter.hidden = painter.hidden.saturating_sub(1);
                 }
                 Ok(())
             }
-            "gs" => self.set_graphics(scene, operands),
-            "sh" => self.paint_shading(scene, operands),
-            _ => self.set_color(scene, word, operands),
+            "gs" => self.set_graphics(context, operands),
+            "sh" => self.paint_shading(context, operands),
+            _ => self.set_color(context, word, operands),
         }
     }
 
-    fn extend_path(&self, scene: &mut Scene<'_>, word: &str, operands: &[Object]) -> Result<(), Fault> {
+    fn extend_path(
+        &self,
+        context: &mut StreamContext<'_>,
+        word: &str,
+        operands: &[Object],
+    ) -> Result<(), DocumentError> {
         let Some(painter) = &self.painter else { return Ok(()) };
         let number = |index: usize| operands.get(index).and_then(Object::number).unwrap_or(0.0) as f32;
         let point = |index: usize| (number(index), number(index + 1));
-        let placed = scene.state.page.then(painter.device);
-        let path = &mut scene.path;
+        let placed = context.state.page.then(painter.device);
+        let path = &mut context.path;
         match word {
             "m" => path.start(point(0), placed),
             "l" => path.line(point(0), placed),
@@ -117,25 +127,25 @@ impl Reader<'_, '_> {
             _ => path.close(),
         }
         if path.points > MOST_POINTS {
-            return Err(Fault::TooLarge("a path has more than 500 000 points"));
+            return Err(DocumentError::TooLarge("a path has more than 500 000 points"));
         }
         Ok(())
     }
 
-    fn paint_path(&mut self, scene: &mut Scene<'_>, word: &str) -> Result<(), Fault> {
+    fn paint_path(&mut self, context: &mut StreamContext<'_>, word: &str) -> Result<(), DocumentError> {
         let Some(painter) = &mut self.painter else { return Ok(()) };
         let budget = self.file.budget;
-        let mut path = std::mem::take(&mut scene.path);
+        let mut path = std::mem::take(&mut context.path);
         if matches!(word, "s" | "b" | "b*") {
             path.close();
         }
-        let (owner, graphics) = (painter.owner, &mut scene.state.graphics);
+        let (owner, graphics) = (painter.owner, &mut context.state.graphics);
         let rule = if word.ends_with('*') { FillRule::EvenOdd } else { FillRule::NonZero };
         if matches!(word, "f" | "F" | "f*" | "B" | "B*" | "b" | "b*") {
             painter.fill(&path.contours, rule, graphics, owner, budget)?;
         }
         if matches!(word, "B" | "B*" | "b" | "b*" | "S" | "s") {
-            let width = graphics.line_width * scene.state.page.then(painter.device).scale();
+            let width = graphics.line_width * context.state.page.then(painter.device).scale();
             painter.stroke(&path.contours, width, graphics, owner, budget)?;
         }
         if let Some(rule) = path.clip {
@@ -144,38 +154,38 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn clip_to_text(&self, scene: &mut Scene<'_>) -> Result<(), Fault> {
-        let contours = std::mem::take(&mut scene.text_clip);
+    fn clip_to_text(&self, context: &mut StreamContext<'_>) -> Result<(), DocumentError> {
+        let contours = std::mem::take(&mut context.text_clip);
         if !contours.is_empty() {
-            let graphics = &mut scene.state.graphics;
+            let graphics = &mut context.state.graphics;
             graphics.clip = graphics.clip.narrowed(&contours, FillRule::NonZero, self.file.budget)?;
         }
         Ok(())
     }
 
-    fn enter(&mut self, scene: &mut Scene<'_>, is_hidden: bool) {
+    fn enter(&mut self, context: &mut StreamContext<'_>, is_hidden: bool) {
         if let Some(painter) = &mut self.painter {
             painter.hidden += usize::from(is_hidden);
         }
-        scene.layers.push(is_hidden);
+        context.layers.push(is_hidden);
     }
 
     /// `/OC /Layer1 BDC`.
-    fn begin_marked(&mut self, scene: &mut Scene<'_>, operands: &[Object]) -> Result<(), Fault> {
+    fn begin_marked(&mut self, context: &mut StreamContext<'_>, operands: &[Object]) -> Result<(), DocumentError> {
         let mut is_hidden = false;
         if let [Object::Name(tag), Object::Name(name)] = operands
             && tag == "OC"
         {
-            let listed = self.file.resolve(scene.resources.get("Properties"))?;
+            let listed = self.file.resolve(context.resources.get("Properties"))?;
             let layer = listed.dictionary().map_or(&Object::Null, |listed| listed.get(name));
             is_hidden = !self.shows_layer(layer)?;
         }
-        self.enter(scene, is_hidden);
+        self.enter(context, is_hidden);
         Ok(())
     }
 
-    /// True where nothing is painted: then layers do not matter.
-    pub(super) fn shows_layer(&self, layer: &Object) -> Result<bool, Fault> {
+    /// Always true if the page is not painted, because then layers do not matter.
+    pub(super) fn shows_layer(&self, layer: &Object) -> Result<bool, DocumentError> {
         match &self.painter {
             Some(painter) if !matches!(layer, Object::Null) => painter.layers.shows(self.file, layer),
             _ => Ok(true),
@@ -183,7 +193,7 @@ impl Reader<'_, '_> {
     }
 
     /// Whether a reader shows an annotation (ISO 32000-1, 12.5.3).
-    pub(super) fn shows_annotation(&self, annotation: &Dictionary) -> Result<bool, Fault> {
+    pub(super) fn shows_annotation(&self, annotation: &Dictionary) -> Result<bool, DocumentError> {
         const INVISIBLE: usize = 1;
         const HIDDEN: usize = 2;
         const NO_VIEW: usize = 32;
@@ -193,13 +203,13 @@ impl Reader<'_, '_> {
         Ok(!is_popup && !is_hidden && self.shows_layer(annotation.get("OC"))?)
     }
 
-    /// The state within a form: its box clips, and a group is as opaque as the state around it says.
+    /// The state within a form: its box is a clip, and a group has the opacity of the enclosing state.
     pub(super) fn within_form(
         &self,
         stream: &Stream,
         placed: Matrix,
         mut graphics: Graphics,
-    ) -> Result<Graphics, Fault> {
+    ) -> Result<Graphics, DocumentError> {
         let Some(painter) = &self.painter else { return Ok(graphics) };
         if let Ok([x0, y0, x1, y1]) = <[f32; 4]>::try_from(self.numbers(stream.dictionary.get("BBox"))?) {
             let placed = placed.then(painter.device);
@@ -214,17 +224,17 @@ impl Reader<'_, '_> {
         Ok(graphics)
     }
 
-    fn set_graphics(&mut self, scene: &mut Scene<'_>, operands: &[Object]) -> Result<(), Fault> {
+    fn set_graphics(&mut self, context: &mut StreamContext<'_>, operands: &[Object]) -> Result<(), DocumentError> {
         let name = operands.last().and_then(Object::name).unwrap_or_default();
-        let listed = self.file.resolve(scene.resources.get("ExtGState"))?;
+        let listed = self.file.resolve(context.resources.get("ExtGState"))?;
         let named = listed.dictionary().map_or(&Object::Null, |states| states.get(name));
         let settings = self.file.resolve(named)?;
         let Some(settings) = settings.dictionary() else {
             self.note_unread(NOT_UNDERSTOOD);
             return Ok(());
         };
-        let graphics = &mut scene.state.graphics;
-        let number = |name: &str| -> Result<Option<f32>, Fault> {
+        let graphics = &mut context.state.graphics;
+        let number = |name: &str| -> Result<Option<f32>, DocumentError> {
             Ok(self.file.resolve(settings.get(name))?.number().map(|number| number as f32))
         };
         if let Some(opacity) = number("ca")? {
@@ -260,17 +270,22 @@ impl Reader<'_, '_> {
         }
         let font = self.file.resolve(settings.get("Font"))?;
         if let [font, size] = font.array() {
-            scene.state.size = size.number().unwrap_or(0.0) as f32;
-            scene.state.font = self.font_object(font)?;
+            context.state.size = size.number().unwrap_or(0.0) as f32;
+            context.state.font = self.font_object(font)?;
         }
         Ok(())
     }
 
-    fn set_color(&mut self, scene: &mut Scene<'_>, word: &str, operands: &[Object]) -> Result<(), Fault> {
+    fn set_color(
+        &mut self,
+        context: &mut StreamContext<'_>,
+        word: &str,
+        operands: &[Object],
+    ) -> Result<(), DocumentError> {
         let numbers: Vec<f32> = operands.iter().filter_map(Object::number).map(|number| number as f32).collect();
         let chosen = |space: ColorSpace| Color { luma: space.luma(&numbers), space };
-        let resources = scene.resources;
-        let graphics = &mut scene.state.graphics;
+        let resources = context.resources;
+        let graphics = &mut context.state.graphics;
         match word {
             "w" => graphics.line_width = numbers.first().copied().unwrap_or(1.0),
             "J" => graphics.has_caps = numbers.first().is_some_and(|cap| *cap != 0.0),
@@ -300,53 +315,63 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn paint_shading(&mut self, scene: &Scene<'_>, operands: &[Object]) -> Result<(), Fault> {
+    fn paint_shading(&mut self, context: &StreamContext<'_>, operands: &[Object]) -> Result<(), DocumentError> {
         let name = operands.last().and_then(Object::name).unwrap_or_default();
         self.note_unread("a gradient");
-        let listed = self.file.resolve(scene.resources.get("Shading"))?;
+        let listed = self.file.resolve(context.resources.get("Shading"))?;
         let named = listed.dictionary().map_or(&Object::Null, |shadings| shadings.get(name));
-        let luma = color::shading(self.file, scene.resources, named)?;
-        let graphics = &scene.state.graphics;
+        let luma = color::shading(self.file, context.resources, named)?;
+        let graphics = &context.state.graphics;
         let ink = super::paint::Ink { luma, ..graphics.fill_ink() };
         let (budget, clip) = (self.file.budget, &graphics.clip);
         self.painter.as_mut().map_or(Ok(()), |painter| painter.flood(ink, clip, budget))
     }
 
     /// A picture of the file.
-    pub(super) fn picture(&mut self, scene: &Scene<'_>, stream: &Stream) -> Result<(), Fault> {
+    pub(super) fn picture(&mut self, context: &StreamContext<'_>, stream: &Stream) -> Result<(), DocumentError> {
         let packed = self.file.packed(stream)?;
-        self.paint_picture(scene, &stream.dictionary, packed)
+        self.paint_picture(context, &stream.dictionary, packed)
     }
 
-    /// A picture in the middle of operators.
-    pub(super) fn inline(&mut self, scene: &Scene<'_>, operands: &[Object], bytes: &[u8]) -> Result<(), Fault> {
+    /// An inline picture.
+    pub(super) fn inline(
+        &mut self,
+        context: &StreamContext<'_>,
+        operands: &[Object],
+        bytes: &[u8],
+    ) -> Result<(), DocumentError> {
         let entries = operands.chunks_exact(2).filter_map(|pair| match pair {
             [Object::Name(name), value] => Some((name.clone(), value.clone())),
             _ => None,
         });
-        self.paint_picture(scene, &Dictionary(entries.collect()), bytes)
+        self.paint_picture(context, &Dictionary(entries.collect()), bytes)
     }
 
-    fn paint_picture(&mut self, scene: &Scene<'_>, dictionary: &Dictionary, packed: &[u8]) -> Result<(), Fault> {
+    fn paint_picture(
+        &mut self,
+        context: &StreamContext<'_>,
+        dictionary: &Dictionary,
+        packed: &[u8],
+    ) -> Result<(), DocumentError> {
         self.note("a picture");
         let Some(painter) = &mut self.painter else { return Ok(()) };
-        let (owner, placed) = (painter.owner, scene.state.page.then(painter.device));
+        let (owner, placed) = (painter.owner, context.state.page.then(painter.device));
         if !painter.shows_picture(placed, owner) {
             return Ok(());
         }
-        let picture = Picture::read(self.file, scene.resources, dictionary, packed, &mut self.image_pixels)?;
-        painter.picture(&picture, placed, &scene.state.graphics, owner, self.file.budget)
+        let picture = Picture::read(self.file, context.resources, dictionary, packed, &mut self.image_pixels)?;
+        painter.picture(&picture, placed, &context.state.graphics, owner, self.file.budget)
     }
 }
 
-/// Whether what is painted only covers what is below it.
+/// Whether the paint only covers the content below it.
 fn is_plain_blend(blend: &Object) -> bool {
     let names = blend.name().into_iter().chain(blend.array().iter().filter_map(Object::name));
     names.into_iter().all(|name| matches!(name, "Normal" | "Compatible"))
 }
 
-/// How light a pattern is; none for one that is drawn.
-fn pattern(reader: &Reader<'_, '_>, resources: &Dictionary, name: &str) -> Result<Option<f32>, Fault> {
+/// The lightness of a pattern. None for a pattern that is drawn.
+fn pattern(reader: &Reader<'_, '_>, resources: &Dictionary, name: &str) -> Result<Option<f32>, DocumentError> {
     let listed = reader.file.resolve(resources.get("Pattern"))?;
     let named = listed.dictionary().map_or(&Object::Null, |patterns| patterns.get(name));
     let pattern = reader.file.resolve(named)?;

@@ -1,4 +1,4 @@
-//! Which character a code or the name of a glyph stands for (ISO 32000-1, Annex D; Adobe Glyph List).
+//! Maps codes and glyph names to characters (ISO 32000-1, Annex D; Adobe Glyph List).
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ pub(super) const MAC_ROMAN: &str = "ÄÅÇÉÑÖÜáàâäãåçéèêëíìîï
 /// Adobe standard Latin.
 pub(super) const STANDARD: &str = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ\0–†‡·\0¶•‚„”»…‰\0¿\0`´ˆ˜¯˘˙¨\0˚¸\0˝˛ˇ—\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0Æ\0ª\0\0\0\0ŁØŒº\0\0\0\0\0æ\0\0\0ı\0\0łøœß\0\0\0\0";
 
-/// The names of the Adobe Glyph List (BSD-3-Clause, Adobe) for the letters and signs of Western, Greek and Cyrillic texts,
+/// The names of the Adobe Glyph List (BSD-3-Clause, Adobe) for the characters of Western, Greek and Cyrillic texts,
 /// each with its character in hexadecimal.
 static NAMES: &str = include_str!("glyph_names.txt");
 
@@ -30,7 +30,7 @@ static BY_CHARACTER: LazyLock<BTreeMap<char, Vec<&str>>> = LazyLock::new(|| {
     names
 });
 
-/// The names under which fonts have the glyph of a character.
+/// The names that fonts have for the glyph of a character.
 pub(super) fn names_of(character: char) -> Vec<String> {
     let listed = BY_CHARACTER.get(&character).map(Vec::as_slice).unwrap_or_default();
     let by_number = format!("uni{:04X}", character as u32);

@@ -1,4 +1,4 @@
-//! A file as its numbered objects, wherever they lie.
+//! Access to the numbered objects of a file.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -8,27 +8,27 @@ use std::rc::Rc;
 use super::lexer::{Lexer, is_space};
 use super::object::{Dictionary, Object, Stream};
 use super::search::finds;
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::read::budget::Budget;
 
-/// Of what is drawn, a table or a font, unpacked: pictures may be larger.
+/// The decoded size of content streams, tables and fonts. Pictures may be larger.
 const LARGEST_CONTENT: usize = 12 << 20;
 /// Each takes about fifty bytes of memory.
 pub(super) const MOST_OBJECTS: usize = 500_000;
-/// Of the object streams that are kept unpacked.
+/// The total size of the decoded object streams in the cache.
 const MOST_KEPT: usize = 32 << 20;
 
 pub(super) struct File<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) budget: &'a Budget,
-    pub(super) places: BTreeMap<u32, Place>,
+    pub(super) places: BTreeMap<u32, ObjectLocation>,
     pub(super) trailer: Dictionary,
-    /// Unpacked object streams, with where their objects begin.
+    /// Decoded object streams, with the offsets of their objects.
     kept: RefCell<BTreeMap<u32, Rc<ObjectStream>>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(super) enum ObjectLocation {
     At(usize),
     /// In an object stream, by its number.
     Within(u32),
@@ -45,36 +45,36 @@ impl<'a> File<'a> {
         Self { bytes, budget, places, trailer, kept: RefCell::default() }
     }
 
-    /// None when its tables of offsets are broken.
-    pub(super) fn by_tables(bytes: &'a [u8], budget: &'a Budget) -> Result<Option<Self>, Fault> {
+    /// None if its cross-reference tables are broken.
+    pub(super) fn by_tables(bytes: &'a [u8], budget: &'a Budget) -> Result<Option<Self>, DocumentError> {
         let mut file = Self::new(bytes, budget);
         match file.follow_tables() {
             Ok(()) => file.open().map(Some),
-            Err(Fault::Damaged(_)) => Ok(None),
-            Err(fault) => Err(fault),
+            Err(DocumentError::Damaged(_)) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
-    pub(super) fn by_search(bytes: &'a [u8], budget: &'a Budget) -> Result<Self, Fault> {
+    pub(super) fn by_search(bytes: &'a [u8], budget: &'a Budget) -> Result<Self, DocumentError> {
         let mut file = Self::new(bytes, budget);
         file.search()?;
         file.open()
     }
 
-    fn open(self) -> Result<Self, Fault> {
-        if self.trailer.0.contains_key("Encrypt") { Err(Fault::Encrypted) } else { Ok(self) }
+    fn open(self) -> Result<Self, DocumentError> {
+        if self.trailer.0.contains_key("Encrypt") { Err(DocumentError::Encrypted) } else { Ok(self) }
     }
 
-    pub(super) fn has_pages(&self) -> Result<bool, Fault> {
+    pub(super) fn has_pages(&self) -> Result<bool, DocumentError> {
         Ok(self.catalog()?.is_some_and(|catalog| !matches!(catalog.get("Pages"), Object::Null)))
     }
 
-    pub(super) fn catalog(&self) -> Result<Option<Dictionary>, Fault> {
+    pub(super) fn catalog(&self) -> Result<Option<Dictionary>, DocumentError> {
         Ok(self.resolve(self.trailer.get("Root"))?.dictionary().cloned())
     }
 
-    /// The object behind a reference, or behind a few in a row.
-    pub(super) fn resolve<'o>(&self, object: &'o Object) -> Result<Cow<'o, Object>, Fault> {
+    /// Resolves a reference, or a short chain of references.
+    pub(super) fn resolve<'o>(&self, object: &'o Object) -> Result<Cow<'o, Object>, DocumentError> {
         let Some(mut number) = object.reference() else { return Ok(Cow::Borrowed(object)) };
         for _ in 0..8 {
             match self.load(number)? {
@@ -85,15 +85,15 @@ impl<'a> File<'a> {
         Ok(Cow::Owned(Object::Null))
     }
 
-    pub(super) fn load(&self, number: u32) -> Result<Object, Fault> {
+    pub(super) fn load(&self, number: u32) -> Result<Object, DocumentError> {
         self.budget.spend(32)?;
         match self.places.get(&number) {
             None => Ok(Object::Null),
-            Some(Place::At(at)) => {
+            Some(ObjectLocation::At(at)) => {
                 let found = Lexer::new(self.bytes, *at, self.budget).indirect(Some(number))?;
                 Ok(found.map_or(Object::Null, |(_, object)| object))
             }
-            Some(Place::Within(container)) => {
+            Some(ObjectLocation::Within(container)) => {
                 let stream = self.object_stream(*container)?;
                 let Some(at) = stream.as_ref().and_then(|stream| stream.offsets.get(&number)) else {
                     return Ok(Object::Null);
@@ -104,12 +104,12 @@ impl<'a> File<'a> {
         }
     }
 
-    pub(super) fn object_stream(&self, number: u32) -> Result<Option<Rc<ObjectStream>>, Fault> {
+    pub(super) fn object_stream(&self, number: u32) -> Result<Option<Rc<ObjectStream>>, DocumentError> {
         if let Some(kept) = self.kept.borrow().get(&number) {
             return Ok(Some(Rc::clone(kept)));
         }
-        // An object stream lies in the file itself, or this would go round in circles.
-        let Some(Place::At(at)) = self.places.get(&number) else { return Ok(None) };
+        // An object stream must not be in an object stream, which would cause endless recursion.
+        let Some(ObjectLocation::At(at)) = self.places.get(&number) else { return Ok(None) };
         let Some((_, Object::Stream(stream))) = Lexer::new(self.bytes, *at, self.budget).indirect(Some(number))? else {
             return Ok(None);
         };
@@ -124,7 +124,7 @@ impl<'a> File<'a> {
         Ok(Some(unpacked))
     }
 
-    fn unpack_object_stream(&self, stream: &Stream) -> Result<Option<ObjectStream>, Fault> {
+    fn unpack_object_stream(&self, stream: &Stream) -> Result<Option<ObjectStream>, DocumentError> {
         let (Some(count), Some(first)) = (stream.dictionary.get("N").whole(), stream.dictionary.get("First").whole())
         else {
             return Ok(None);
@@ -142,17 +142,17 @@ impl<'a> File<'a> {
         Ok(Some(ObjectStream { content, offsets }))
     }
 
-    pub(super) fn note(&mut self, number: usize, place: Place) -> Result<(), Fault> {
+    pub(super) fn note(&mut self, number: usize, place: ObjectLocation) -> Result<(), DocumentError> {
         let Ok(number) = u32::try_from(number) else { return Ok(()) };
         self.places.entry(number).or_insert(place);
         if self.places.len() > MOST_OBJECTS {
-            return Err(Fault::TooLarge("it has more than 500 000 objects"));
+            return Err(DocumentError::TooLarge("it has more than 500 000 objects"));
         }
         Ok(())
     }
 
-    /// The bytes as they lie in the file: as long as the dictionary says, if that is true.
-    pub(super) fn packed(&self, stream: &Stream) -> Result<&'a [u8], Fault> {
+    /// The encoded bytes in the file. Uses the length of the dictionary if it is right.
+    pub(super) fn packed(&self, stream: &Stream) -> Result<&'a [u8], DocumentError> {
         let rest = self.bytes.get(stream.start..).unwrap_or_default();
         let length = self.resolve(stream.dictionary.get("Length"))?.whole();
         if let Some(content) = length.and_then(|length| rest.get(..length)) {
@@ -167,7 +167,7 @@ impl<'a> File<'a> {
         Ok(rest.get(..end).unwrap_or_default())
     }
 
-    pub(super) fn content(&self, stream: &Stream) -> Result<Vec<u8>, Fault> {
+    pub(super) fn content(&self, stream: &Stream) -> Result<Vec<u8>, DocumentError> {
         let packed = self.packed(stream)?;
         Ok(super::stream::unpacked(self, &stream.dictionary, packed, LARGEST_CONTENT)?.bytes)
     }

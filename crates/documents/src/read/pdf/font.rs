@@ -1,4 +1,4 @@
-//! What the codes of a font say, and how wide they are (ISO 32000-1, 9.6 and 9.7).
+//! The text and widths of the codes of a font (ISO 32000-1, 9.6 and 9.7).
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -10,26 +10,26 @@ use super::file::File;
 use super::object::{Dictionary, Object};
 use super::outline::{Program, Selector};
 use super::paint::raster::Contour;
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::font::Fonts;
 
 pub(super) struct Font {
-    /// What the file itself says that codes mean.
+    /// The Unicode map of the font.
     unicode: CodeMap,
     codes: Codes,
     widths: BTreeMap<u32, f32>,
     default_width: f32,
-    /// The dictionary that names the font program: that of the descendant in a composite font.
+    /// The dictionary of the font program, which is that of the descendant in a composite font.
     dictionary: Dictionary,
-    /// Read when a glyph is drawn first.
+    /// The font program, which is read when the first glyph is drawn.
     program: OnceCell<(Program, Selector)>,
     outlines: RefCell<BTreeMap<u32, Rc<Vec<Contour>>>>,
 }
 
 enum Codes {
-    /// A byte each, with what its encoding says.
+    /// Codes of one byte, with their text in the encoding.
     Single(Vec<Option<String>>),
-    /// Of several bytes; `is_unicode` when they are UTF-16 themselves.
+    /// Codes of several bytes. With `is_unicode`, they are UTF-16.
     Several { lengths: CodeMap, is_unicode: bool },
 }
 
@@ -38,15 +38,15 @@ pub(super) struct Glyph {
     pub(super) text: String,
     /// In ems.
     pub(super) width: f32,
-    /// To which the spacing of words applies.
+    /// Whether word spacing applies to it.
     pub(super) is_space: bool,
     pub(super) code: u32,
-    /// What the encoding says of the code, whatever the Unicode map says.
+    /// The text of the code in the encoding, regardless of the Unicode map.
     encoded: Option<String>,
 }
 
 impl Font {
-    pub(super) fn read(file: &File<'_>, dictionary: &Dictionary) -> Result<Self, Fault> {
+    pub(super) fn read(file: &File<'_>, dictionary: &Dictionary) -> Result<Self, DocumentError> {
         let unicode = match file.resolve(dictionary.get("ToUnicode"))?.as_ref() {
             Object::Stream(stream) => CodeMap::read(&file.content(stream)?, file.budget)?,
             _ => CodeMap::default(),
@@ -57,7 +57,7 @@ impl Font {
         }
     }
 
-    fn simple(file: &File<'_>, dictionary: &Dictionary, unicode: CodeMap) -> Result<Self, Fault> {
+    fn simple(file: &File<'_>, dictionary: &Dictionary, unicode: CodeMap) -> Result<Self, DocumentError> {
         let texts = encoded(file, dictionary)?;
         let scale = match dictionary.get("Subtype").name() {
             // Its widths are in the units of its own matrix.
@@ -82,7 +82,7 @@ impl Font {
         Ok(Self { unicode, codes: Codes::Single(texts), widths, default_width: 0.5, dictionary, program, outlines })
     }
 
-    fn composite(file: &File<'_>, dictionary: &Dictionary, unicode: CodeMap) -> Result<Self, Fault> {
+    fn composite(file: &File<'_>, dictionary: &Dictionary, unicode: CodeMap) -> Result<Self, DocumentError> {
         let encoding = file.resolve(dictionary.get("Encoding"))?;
         let lengths = match encoding.as_ref() {
             Object::Stream(stream) => CodeMap::read(&file.content(stream)?, file.budget)?,
@@ -110,16 +110,20 @@ impl Font {
     }
 
     /// The name of a code's glyph.
-    pub(super) fn glyph_name(&self, file: &File<'_>, glyph: &Glyph) -> Result<Option<String>, Fault> {
+    pub(super) fn glyph_name(&self, file: &File<'_>, glyph: &Glyph) -> Result<Option<String>, DocumentError> {
         let (_, selector) = self.program(file)?;
         Ok(selector.names.get(&glyph.code).cloned())
     }
 
-    /// The contours of a glyph in ems, and what a reader takes them for. None for a font of symbols that is not embedded.
-    pub(super) fn shape(&self, file: &File<'_>, glyph: &Glyph) -> Result<(Rc<Vec<Contour>>, Option<String>), Fault> {
+    /// The contours of a glyph in ems, and the text that a person sees. None for a symbol font that is not embedded.
+    pub(super) fn shape(
+        &self,
+        file: &File<'_>,
+        glyph: &Glyph,
+    ) -> Result<(Rc<Vec<Contour>>, Option<String>), DocumentError> {
         const MOST_KEPT: usize = 10_000;
         let (program, selector) = self.program(file)?;
-        // A font that is not embedded is shown by its encoding, whatever the Unicode map says.
+        // A font that is not embedded is displayed by its encoding, regardless of the Unicode map.
         let text = match program {
             Program::Symbols => None,
             Program::Substitute => glyph.encoded.as_deref().map(plainer),
@@ -138,7 +142,7 @@ impl Font {
         Ok((outline, text))
     }
 
-    fn program(&self, file: &File<'_>) -> Result<&(Program, Selector), Fault> {
+    fn program(&self, file: &File<'_>) -> Result<&(Program, Selector), DocumentError> {
         if let Some(program) = self.program.get() {
             return Ok(program);
         }
@@ -190,7 +194,7 @@ impl Font {
     }
 }
 
-/// Ligatures as their letters, odd spaces as spaces: as one would type it.
+/// Replaces ligatures by their letters and special spaces by spaces.
 fn plainer(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {
@@ -209,15 +213,15 @@ fn plainer(text: &str) -> String {
     plain
 }
 
-/// The encoding that is named, with the differences from it.
-fn encoded(file: &File<'_>, dictionary: &Dictionary) -> Result<Vec<Option<String>>, Fault> {
+/// The named encoding with its differences.
+fn encoded(file: &File<'_>, dictionary: &Dictionary) -> Result<Vec<Option<String>>, DocumentError> {
     let encoding = file.resolve(dictionary.get("Encoding"))?;
     let details = encoding.dictionary();
     let base = encoding.name().or_else(|| details.and_then(|details| details.get("BaseEncoding").name()));
     let upper = match base {
         Some("MacRomanEncoding") => MAC_ROMAN,
         Some("StandardEncoding") => STANDARD,
-        // What nobody says is mostly this, whatever the standard says of it.
+        // Without a name, most files use this encoding, despite the standard.
         _ => WIN_ANSI,
     };
     let mut texts: Vec<Option<String>> =
@@ -234,8 +238,8 @@ fn encoded(file: &File<'_>, dictionary: &Dictionary) -> Result<Vec<Option<String
     Ok(texts)
 }
 
-/// `[65 /A /B 97 /a]`: the names of glyphs from a code on.
-fn differences(file: &File<'_>, encoding: &Dictionary) -> Result<BTreeMap<u32, String>, Fault> {
+/// `[65 /A /B 97 /a]`: the glyph names of consecutive codes.
+fn differences(file: &File<'_>, encoding: &Dictionary) -> Result<BTreeMap<u32, String>, DocumentError> {
     let listed = file.resolve(encoding.get("Differences"))?;
     let (mut names, mut code) = (BTreeMap::new(), 0_u32);
     for item in listed.array().iter().take(1000) {
@@ -251,7 +255,7 @@ fn differences(file: &File<'_>, encoding: &Dictionary) -> Result<BTreeMap<u32, S
     Ok(names)
 }
 
-/// The fonts that every reader has need not say their widths: Helvetica's are those of our own face, and the others are near.
+/// Standard fonts may lack widths. Helvetica has those of our own face, and the others are similar.
 fn usual_widths(dictionary: &Dictionary, texts: &[Option<String>]) -> BTreeMap<u32, f32> {
     let name = dictionary.get("BaseFont").name().unwrap_or_default();
     let Ok(fonts) = Fonts::load() else { return BTreeMap::new() };
@@ -265,8 +269,8 @@ fn usual_widths(dictionary: &Dictionary, texts: &[Option<String>]) -> BTreeMap<u
     known.map(|(code, text)| (code, width(text))).collect()
 }
 
-/// `1 [500 600] 10 20 700`: from 1 on each its own, from 10 to 20 all the same.
-fn composite_widths(file: &File<'_>, items: &[Object]) -> Result<BTreeMap<u32, f32>, Fault> {
+/// `1 [500 600] 10 20 700`: a width for each code from 1, and the same one for 10 to 20.
+fn composite_widths(file: &File<'_>, items: &[Object]) -> Result<BTreeMap<u32, f32>, DocumentError> {
     const MOST: usize = 100_000;
     let mut widths = BTreeMap::new();
     let mut rest = items;

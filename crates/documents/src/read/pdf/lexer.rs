@@ -1,14 +1,14 @@
-//! Reads objects from bytes (ISO 32000-1, 7.2 and 7.3). What is malformed is read as something, never refused: other readers
-//! do so, and files rely on it. Only depth and size are bounded.
+//! Parses objects (ISO 32000-1, 7.2 and 7.3). Tolerates malformed objects as other readers
+//! do. Only depth and size are limited.
 
 use super::object::{Dictionary, Object, Stream};
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::read::budget::Budget;
 
 const DEEPEST: usize = 64;
-/// Of one object: each takes some tens of bytes of memory.
+/// Items in one object. Each takes some tens of bytes of memory.
 const MOST_ELEMENTS: usize = 500_000;
-/// A name or a word that is longer says nothing to us.
+/// The length of names and words. Longer ones are never known.
 const LONGEST_WORD: usize = 512;
 
 pub(super) struct Lexer<'a> {
@@ -42,19 +42,19 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// None at the end. References are not read here: content streams have none.
-    pub(super) fn object(&mut self) -> Result<Option<Object>, Fault> {
+    /// The next object, or None at the end. Does not parse references, because content streams have none.
+    pub(super) fn object(&mut self) -> Result<Option<Object>, DocumentError> {
         self.elements = 0;
         self.nested(0)
     }
 
-    fn nested(&mut self, depth: usize) -> Result<Option<Object>, Fault> {
+    fn nested(&mut self, depth: usize) -> Result<Option<Object>, DocumentError> {
         if depth > DEEPEST {
-            return Err(Fault::Damaged("its objects are nested too deeply"));
+            return Err(DocumentError::Damaged("its objects are nested too deeply"));
         }
         self.elements += 1;
         if self.elements > MOST_ELEMENTS {
-            return Err(Fault::TooLarge("one of its objects has too many parts"));
+            return Err(DocumentError::TooLarge("one of its objects has too many parts"));
         }
         let from = self.at;
         self.skip_space();
@@ -66,7 +66,7 @@ impl<'a> Lexer<'a> {
             b'<' if self.rest().starts_with(b"<<") => Object::Dictionary(self.dictionary(depth)?),
             b'<' => self.hexadecimal(),
             b'+' | b'-' | b'.' | b'0'..=b'9' => self.number(),
-            // Ends of things that have not begun.
+            // Closing delimiters without opening ones.
             b')' | b']' | b'}' | b'>' | b'{' => {
                 self.at += 1;
                 Object::Word(char::from(byte).to_string())
@@ -136,7 +136,7 @@ impl<'a> Lexer<'a> {
             b't' => text.push(b'\t'),
             b'b' => text.push(8),
             b'f' => text.push(12),
-            // A line that goes on.
+            // A line continuation.
             b'\r' => self.at += usize::from(self.peek() == Some(b'\n')),
             b'\n' => {}
             b'0'..=b'7' => {
@@ -160,7 +160,7 @@ impl<'a> Lexer<'a> {
         Object::Text(crate::read::filter::ascii_hex(raw.get(..length).unwrap_or_default()))
     }
 
-    fn array(&mut self, depth: usize) -> Result<Object, Fault> {
+    fn array(&mut self, depth: usize) -> Result<Object, DocumentError> {
         self.at += 1;
         let mut items: Vec<Object> = Vec::new();
         while let Some(item) = self.nested(depth + 1)? {
@@ -175,7 +175,7 @@ impl<'a> Lexer<'a> {
         Ok(Object::Array(items))
     }
 
-    fn dictionary(&mut self, depth: usize) -> Result<Dictionary, Fault> {
+    fn dictionary(&mut self, depth: usize) -> Result<Dictionary, DocumentError> {
         self.at += 2;
         let mut items: Vec<Object> = Vec::new();
         loop {
@@ -208,7 +208,7 @@ impl<'a> Lexer<'a> {
         let digits = raw.get(..length.min(64)).unwrap_or_default();
         let text = str::from_utf8(digits).unwrap_or_default();
         let number = text.parse::<f64>().ok().or_else(|| {
-            // `--5`, `1.2.3`, `12-34`: what stands before the odd sign.
+            // `--5`, `1.2.3`, `12-34`: the number ends before the unexpected character.
             let sound = text.trim_start_matches(['+', '-']);
             let end = sound.find(['+', '-']).unwrap_or(sound.len());
             let mut parts = sound.get(..end)?.split('.');
@@ -231,8 +231,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// `12 0 obj` and the object that follows; the number must be the one that is looked for, if it is given.
-    pub(super) fn indirect(&mut self, wanted: Option<u32>) -> Result<Option<(u32, Object)>, Fault> {
+    /// Parses `12 0 obj` and the object after it. The number must be the given one, if any.
+    pub(super) fn indirect(&mut self, wanted: Option<u32>) -> Result<Option<(u32, Object)>, DocumentError> {
         let number = self.object()?.and_then(|number| number.whole());
         let generation = self.object()?.and_then(|generation| generation.whole());
         let word = self.object()?;
@@ -250,7 +250,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// An object that may be a reference to another.
-    pub(super) fn referring(&mut self) -> Result<Option<Object>, Fault> {
+    pub(super) fn referring(&mut self) -> Result<Option<Object>, DocumentError> {
         let object = self.object()?;
         if let Some(number) = object.as_ref().and_then(Object::whole) {
             let here = self.at;
@@ -285,7 +285,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The last two items are the number and the generation of a reference.
+/// Whether the last two items are the number and generation of a reference.
 fn referred(items: &mut Vec<Object>) {
     let generation = items.pop();
     let number = items.pop();

@@ -1,20 +1,20 @@
-//! Puts what is shown on a page together to words and lines, in the order in which the page shows it.
+//! Joins the glyphs of a page to words and lines, in the order of the content.
 
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::read::budget::Budget;
 
-/// Where a piece of text begins or ends, the way it runs, and how large it is.
+/// The start or end of a text, with its direction and size.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spot {
+pub(super) struct TextPosition {
     pub(super) at: (f32, f32),
-    /// Of length one.
+    /// The direction as a unit vector.
     pub(super) direction: (f32, f32),
     pub(super) size: f32,
 }
 
-/// Text that stands on a page without a gap in it, from the corner below left of the page.
+/// Text without gaps, positioned relative to the lower left corner of the page.
 #[derive(Debug)]
-pub(super) struct Piece {
+pub(super) struct TextRun {
     pub(super) at: (f32, f32),
     pub(super) size: f32,
     pub(super) text: String,
@@ -22,9 +22,9 @@ pub(super) struct Piece {
 
 pub(super) struct Lines<'a> {
     text: String,
-    pieces: Vec<Piece>,
-    /// Where the last glyph ended.
-    end: Option<Spot>,
+    pieces: Vec<TextRun>,
+    /// The end of the last glyph.
+    end: Option<TextPosition>,
     budget: &'a Budget,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Lines<'a> {
         Self { text: String::new(), pieces: Vec::new(), end: None, budget }
     }
 
-    pub(super) fn add(&mut self, glyph: &str, start: Spot, end: Spot) -> Result<(), Fault> {
+    pub(super) fn add(&mut self, glyph: &str, start: TextPosition, end: TextPosition) -> Result<(), DocumentError> {
         if glyph.is_empty() {
             return Ok(());
         }
@@ -52,14 +52,14 @@ impl<'a> Lines<'a> {
         self.text.push_str(glyph);
         match self.pieces.last_mut() {
             Some(piece) if matches!(gap, Gap::None) => piece.text.push_str(glyph),
-            _ => self.pieces.push(Piece { at: start.at, size: start.size, text: glyph.to_owned() }),
+            _ => self.pieces.push(TextRun { at: start.at, size: start.size, text: glyph.to_owned() }),
         }
         self.end = Some(end);
         Ok(())
     }
 
-    /// What the page says, and where.
-    pub(super) fn finish(self) -> (String, Vec<Piece>) {
+    /// The text of the page, with positions.
+    pub(super) fn finish(self) -> (String, Vec<TextRun>) {
         let lines: Vec<&str> = self.text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         (lines.join("\n"), self.pieces)
     }
@@ -68,12 +68,12 @@ impl<'a> Lines<'a> {
 enum Gap {
     None,
     Word,
-    /// As between the cells of a table.
+    /// A gap as between the cells of a table.
     Wide,
     Line,
 }
 
-fn gap(last: Spot, next: Spot) -> Gap {
+fn gap(last: TextPosition, next: TextPosition) -> Gap {
     let size = last.size.max(next.size).max(0.01);
     let (dx, dy) = (next.at.0 - last.at.0, next.at.1 - last.at.1);
     let along = dx * last.direction.0 + dy * last.direction.1;

@@ -1,4 +1,4 @@
-//! Where things are: transformations of the plane (ISO 32000-1, 8.3).
+//! Affine transformations (ISO 32000-1, 8.3).
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Matrix(pub(super) [f32; 6]);
@@ -10,7 +10,7 @@ impl Matrix {
         Self([1.0, 0.0, 0.0, 1.0, x, y])
     }
 
-    /// First this, then the other.
+    /// Applies this transformation, then the other.
     pub(super) fn then(self, other: Self) -> Self {
         let [a, b, c, d, e, f] = self.0;
         let [p, q, r, s, t, u] = other.0;
@@ -22,13 +22,13 @@ impl Matrix {
         (x, y)
     }
 
-    /// What a length of one along the first axis becomes.
+    /// The scale along the first axis.
     pub(super) fn along(self) -> (f32, f32) {
         let [a, b, ..] = self.0;
         (a, b)
     }
 
-    /// What a height of one becomes.
+    /// The scale along the second axis.
     pub(super) fn height(self) -> f32 {
         let [_, _, c, d, ..] = self.0;
         (c * c + d * d).sqrt()
@@ -39,7 +39,7 @@ impl Matrix {
         (a * x + c * y + e, b * x + d * y + f)
     }
 
-    /// None if everything would lie on a line.
+    /// The inverse. None if the matrix is singular.
     pub(super) fn inverse(self) -> Option<Self> {
         let [a, b, c, d, e, f] = self.0;
         let area = a * d - b * c;
@@ -47,13 +47,13 @@ impl Matrix {
         inverse.0.iter().all(|number| number.is_finite()).then_some(inverse)
     }
 
-    /// How much larger lengths become, on the whole.
+    /// The mean scale.
     pub(super) fn scale(self) -> f32 {
         let [a, b, c, d, ..] = self.0;
         (a * d - b * c).abs().sqrt()
     }
 
-    /// The lesser of what a width and a height of one become, also when they are no longer at right angles.
+    /// The smaller scale of width and height, also if they are no longer perpendicular.
     pub(super) fn smaller_side(self) -> f32 {
         let [a, b, c, d, ..] = self.0;
         let (width, height) = ((a * a + b * b).sqrt(), (c * c + d * d).sqrt());

@@ -1,13 +1,12 @@
-//! PDF files of others (ISO 32000-1): the text layer of each page, and the pictures that pages are made of.
+//! Reads PDF files (ISO 32000-1): the text layer of each page, and the pictures of scanned pages.
 //!
-//! A reader of our own, because none of the libraries bounds what a hostile file makes it do, and because a check must find
-//! the same text every time: everything here is counted against one budget.
+//! This crate has its own reader, because no library limits the work that a hostile file causes, and because a check must find
+//! the same text every time. All work counts against one budget.
 
 mod cff;
 mod cmap;
 mod content;
 mod drawing;
-mod drawn;
 mod encoding;
 mod file;
 mod font;
@@ -19,6 +18,7 @@ mod outline;
 mod pages;
 mod paint;
 mod pictures;
+mod redraw;
 mod search;
 mod stream;
 mod tables;
@@ -26,7 +26,7 @@ mod type1;
 
 use std::rc::Rc;
 
-use content::{Fonts, Reader, Seen};
+use content::{Fonts, PageContent, Reader};
 use file::File;
 use matrix::Matrix;
 use object::{Dictionary, Object};
@@ -34,17 +34,17 @@ use pages::Page;
 use paint::{Canvas, Layers, MOST_IMAGE_PIXELS, Painter};
 
 use super::budget::Budget;
-use super::{PageImage, Visit};
-use crate::fault::Fault;
+use super::{PageImage, PageVisitor};
+use crate::error::DocumentError;
 
-pub(super) fn text(bytes: &[u8], budget: &Budget) -> Result<Vec<String>, Fault> {
+pub(super) fn text(bytes: &[u8], budget: &Budget) -> Result<Vec<String>, DocumentError> {
     let (file, pages) = open(bytes, budget)?;
     let mut fonts = Fonts::default();
     pages.iter().map(|page| Ok(look(&file, page, &mut fonts)?.text)).collect()
 }
 
 /// The text that a person would see on each page.
-pub(super) fn visible_text(bytes: &[u8], budget: &Budget) -> Result<Vec<String>, Fault> {
+pub(super) fn visible_text(bytes: &[u8], budget: &Budget) -> Result<Vec<String>, DocumentError> {
     let (file, pages) = open(bytes, budget)?;
     let layers = Rc::new(Layers::read(&file)?);
     let (mut fonts, mut image_pixels) = (Fonts::default(), MOST_IMAGE_PIXELS);
@@ -65,8 +65,8 @@ pub(super) fn visible_text(bytes: &[u8], budget: &Budget) -> Result<Vec<String>,
     Ok(texts)
 }
 
-/// What the document shows beside clear text, and on which page, from 1; what is not on a page is on page 0.
-pub(super) fn beside_text(bytes: &[u8], budget: &Budget) -> Result<Option<(usize, &'static str)>, Fault> {
+/// The first content that is not clear text, with its page from 1. Page 0 means the document itself.
+pub(super) fn non_text_content(bytes: &[u8], budget: &Budget) -> Result<Option<(usize, &'static str)>, DocumentError> {
     let (file, pages) = open(bytes, budget)?;
     if let Some(other) = extras(&file)? {
         return Ok(Some((0, other)));
@@ -95,7 +95,7 @@ pub(super) fn beside_text(bytes: &[u8], budget: &Budget) -> Result<Option<(usize
 
 const ACTION: &str = "an action that runs when it is opened";
 
-fn is_present(file: &File<'_>, object: &Object) -> Result<bool, Fault> {
+fn is_present(file: &File<'_>, object: &Object) -> Result<bool, DocumentError> {
     let object = file.resolve(object)?;
     Ok(match object.as_ref() {
         Object::Null => false,
@@ -104,8 +104,8 @@ fn is_present(file: &File<'_>, object: &Object) -> Result<bool, Fault> {
     })
 }
 
-/// What a document contains besides its pages: attached files, forms, actions, and layers that can be switched.
-fn extras(file: &File<'_>) -> Result<Option<&'static str>, Fault> {
+/// Content of a document other than its pages: attached files, forms, actions, and layers that can be switched.
+fn extras(file: &File<'_>) -> Result<Option<&'static str>, DocumentError> {
     let catalog = file.catalog()?.unwrap_or_default();
     let is_there = |object: &Object| is_present(file, object);
     let names = file.resolve(catalog.get("Names"))?;
@@ -127,16 +127,16 @@ fn extras(file: &File<'_>) -> Result<Option<&'static str>, Fault> {
 }
 
 /// An array is a destination, and `GoTo` only shows a page.
-fn runs_on_opening(file: &File<'_>, catalog: &Dictionary) -> Result<bool, Fault> {
+fn runs_on_opening(file: &File<'_>, catalog: &Dictionary) -> Result<bool, DocumentError> {
     let action = file.resolve(catalog.get("OpenAction"))?;
     let Some(members) = action.dictionary() else { return Ok(false) };
     let is_shown_page = file.resolve(members.get("S"))?.name() == Some("GoTo");
     Ok(!is_shown_page || is_present(file, members.get("Next"))?)
 }
 
-/// Whether a copy shows the same as the original, page by page: the same text, and the same pixels. Pages that cannot be
-/// painted as readers of PDF files paint them are not the same.
-pub(super) fn look_alike([original, copy]: [&[u8]; 2], budgets: [&Budget; 2]) -> Result<bool, Fault> {
+/// Whether all pages of two files look the same: the same text, and the same pixels. Pages that cannot be
+/// painted as PDF readers do are never the same.
+pub(super) fn have_same_appearance([original, copy]: [&[u8]; 2], budgets: [&Budget; 2]) -> Result<bool, DocumentError> {
     let ((original, pages), (copy, copied)) = (open(original, budgets[0])?, open(copy, budgets[1])?);
     if pages.len() != copied.len() || extras(&original)? != extras(&copy)? {
         return Ok(false);
@@ -159,13 +159,13 @@ pub(super) fn look_alike([original, copy]: [&[u8]; 2], budgets: [&Budget; 2]) ->
     Ok(true)
 }
 
-/// What a page shows. None if it cannot be painted as readers of PDF files paint it.
+/// The text and pixels of a page. None if it cannot be painted as PDF readers do.
 fn painted(
     file: &File<'_>,
     page: &Page,
     layers: &Rc<Layers>,
     image_pixels: &mut usize,
-) -> Result<Option<(String, Canvas)>, Fault> {
+) -> Result<Option<(String, Canvas)>, DocumentError> {
     let painter = Painter::whole(page.frame(file)?, Rc::clone(layers), file.budget)?;
     let mut fonts = Fonts::default();
     let mut reader = Reader::painting(file, &mut fonts, painter, *image_pixels);
@@ -178,10 +178,10 @@ fn painted(
     Ok(canvas.map(|canvas| (text, canvas)))
 }
 
-/// What identifies each annotation of a page: its kind, place, text and flags.
-fn annotations(file: &File<'_>, page: &Page) -> Result<Vec<[Object; 4]>, Fault> {
+/// The identity of each annotation of a page: its kind, position, text and flags.
+fn annotations(file: &File<'_>, page: &Page) -> Result<Vec<[Object; 4]>, DocumentError> {
     let listed = file.resolve(page.dictionary.get("Annots"))?;
-    let identity = |annotation: &Object| -> Result<[Object; 4], Fault> {
+    let identity = |annotation: &Object| -> Result<[Object; 4], DocumentError> {
         file.budget.spend(200)?;
         let annotation = file.resolve(annotation)?;
         let empty = Default::default();
@@ -193,7 +193,7 @@ fn annotations(file: &File<'_>, page: &Page) -> Result<Vec<[Object; 4]>, Fault> 
     listed.array().iter().map(identity).collect()
 }
 
-pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fault> {
+pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, DocumentError> {
     let (file, pages) = open(bytes, budget)?;
     let mut fonts = Fonts::default();
     let mut images = Vec::new();
@@ -204,8 +204,13 @@ pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fa
     Ok(images)
 }
 
-/// The pictures that some pages are made of, from 1, one after the other.
-pub(super) fn scan(bytes: &[u8], numbers: &[usize], budget: &Budget, visit: &mut Visit<'_>) -> Result<(), Fault> {
+/// Visits the pictures of some scanned pages, from 1.
+pub(super) fn scan(
+    bytes: &[u8],
+    numbers: &[usize],
+    budget: &Budget,
+    visit: &mut PageVisitor<'_>,
+) -> Result<(), DocumentError> {
     let (file, pages) = open(bytes, budget)?;
     let mut fonts = Fonts::default();
     for number in numbers {
@@ -218,20 +223,20 @@ pub(super) fn scan(bytes: &[u8], numbers: &[usize], budget: &Budget, visit: &mut
     Ok(())
 }
 
-/// The picture that one page is made of, or else its words as a fax machine would print them. None if there is no such
+/// The picture of a scanned page, or else its text as a fax machine would print it. None if there is no such
 /// page.
-pub(super) fn page(bytes: &[u8], number: usize, budget: &Budget) -> Result<Option<PageImage>, Fault> {
+pub(super) fn page(bytes: &[u8], number: usize, budget: &Budget) -> Result<Option<PageImage>, DocumentError> {
     let (file, pages) = open(bytes, budget)?;
     let Some(page) = number.checked_sub(1).and_then(|index| pages.get(index)) else { return Ok(None) };
     let seen = look(&file, page, &mut Fonts::default())?;
     match pictures::largest(&file, number, &seen.pictures)? {
         Some(picture) => Ok(Some(picture)),
-        None => drawn::page(&file, page, number, &seen.pieces).map(Some),
+        None => redraw::page(&file, page, number, &seen.pieces).map(Some),
     }
 }
 
-/// By the tables of the file if they lead to pages, else by looking for its objects.
-fn open<'a>(bytes: &'a [u8], budget: &'a Budget) -> Result<(File<'a>, Vec<Page>), Fault> {
+/// Opens a file by its cross-reference tables, or searches for its objects if they are broken.
+fn open<'a>(bytes: &'a [u8], budget: &'a Budget) -> Result<(File<'a>, Vec<Page>), DocumentError> {
     if let Some(file) = File::by_tables(bytes, budget)?
         && let Some(pages) = forgiven(pages::all(&file))?
     {
@@ -242,8 +247,8 @@ fn open<'a>(bytes: &'a [u8], budget: &'a Budget) -> Result<(File<'a>, Vec<Page>)
     Ok((file, pages))
 }
 
-/// What a page says and shows. A part that is damaged is left out; only what is too large ends the reading.
-fn look(file: &File<'_>, page: &Page, fonts: &mut Fonts) -> Result<Seen, Fault> {
+/// The text and pictures of a page. Damaged parts are left out. Only exceeded limits are errors.
+fn look(file: &File<'_>, page: &Page, fonts: &mut Fonts) -> Result<PageContent, DocumentError> {
     let mut reader = Reader::new(file, fonts);
     read_page(&mut reader, file, page)?;
     Ok(reader.finish())
@@ -251,7 +256,7 @@ fn look(file: &File<'_>, page: &Page, fonts: &mut Fonts) -> Result<Seen, Fault> 
 
 const DAMAGED: &str = "a damaged part";
 
-fn read_page(reader: &mut Reader<'_, '_>, file: &File<'_>, page: &Page) -> Result<(), Fault> {
+fn read_page(reader: &mut Reader<'_, '_>, file: &File<'_>, page: &Page) -> Result<(), DocumentError> {
     let mut content = Vec::new();
     let listed = file.resolve(page.dictionary.get("Contents"))?;
     let parts = match listed.as_ref() {
@@ -277,7 +282,7 @@ fn read_page(reader: &mut Reader<'_, '_>, file: &File<'_>, page: &Page) -> Resul
     if forgiven(reader.read(&content, &page.resources, Matrix::IDENTITY, graphics))?.is_none() {
         reader.note_unread(DAMAGED);
     }
-    // The fields of a form that was filled in are not in the page's own content.
+    // The values of form fields are not in the content of the page.
     for annotation in file.resolve(page.dictionary.get("Annots"))?.array() {
         if forgiven(reader.annotation(annotation, &page.resources))?.is_none() {
             reader.note_unread(DAMAGED);
@@ -286,10 +291,10 @@ fn read_page(reader: &mut Reader<'_, '_>, file: &File<'_>, page: &Page) -> Resul
     Ok(())
 }
 
-fn forgiven<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
+fn forgiven<T>(result: Result<T, DocumentError>) -> Result<Option<T>, DocumentError> {
     match result {
         Ok(value) => Ok(Some(value)),
-        Err(Fault::Damaged(_)) => Ok(None),
-        Err(fault) => Err(fault),
+        Err(DocumentError::Damaged(_)) => Ok(None),
+        Err(error) => Err(error),
     }
 }

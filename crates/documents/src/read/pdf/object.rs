@@ -1,4 +1,4 @@
-//! The values that a PDF file is made of (ISO 32000-1, 7.3).
+//! The objects of PDF files (ISO 32000-1, 7.3).
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(super) enum Object {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Dictionary(pub(super) BTreeMap<String, Object>);
 
-/// The bytes lie in the file, packed.
+/// A stream, with its encoded bytes in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stream {
     pub(super) dictionary: Dictionary,
@@ -34,7 +34,7 @@ impl Dictionary {
         self.0.get(name).unwrap_or(&Object::Null)
     }
 
-    /// The first of two names that is there: inline pictures abbreviate.
+    /// The value of the first of two names that exists. Inline pictures use abbreviated names.
     pub(super) fn either(&self, name: &str, short: &str) -> &Object {
         self.0.get(name).unwrap_or_else(|| self.get(short))
     }
@@ -52,7 +52,7 @@ impl Object {
         }
     }
 
-    /// Whole and not negative; what is far too large becomes the largest.
+    /// A non-negative integer. Saturates.
     pub(super) fn whole(&self) -> Option<usize> {
         self.number().filter(|number| *number >= 0.0 && number.fract() == 0.0).map(|number| number as usize)
     }
@@ -82,7 +82,7 @@ impl Object {
         }
     }
 
-    /// Of a stream too.
+    /// The dictionary, or that of a stream.
     pub(super) fn dictionary(&self) -> Option<&Dictionary> {
         match self {
             Self::Dictionary(dictionary) | Self::Stream(Stream { dictionary, .. }) => Some(dictionary),

@@ -1,5 +1,5 @@
-//! What the glyphs of a font look like: from the program that is embedded in the file, or from our own face where the
-//! file relies on fonts that every reader has.
+//! The outlines of glyphs: from the embedded font program, or from our own face if the
+//! file relies on standard fonts.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::file::File;
 use super::object::{Dictionary, Object};
 use super::paint::raster::{Contour, Point};
 use super::type1::Type1;
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::font::Fonts;
 use crate::read::budget::LARGEST_STREAM;
 use crate::read::pdf::stream::unpacked;
@@ -68,7 +68,7 @@ impl Pen {
         }
     }
 
-    /// With every length multiplied.
+    /// Scales all lengths.
     pub(super) fn finish(self, scale: f32) -> Vec<Contour> {
         let scaled = |contour: Contour| contour.into_iter().map(|(x, y)| (x * scale, y * scale)).collect();
         self.contours.into_iter().filter(|contour| contour.len() > 2).map(scaled).collect()
@@ -97,33 +97,33 @@ impl OutlineBuilder for Pen {
     fn close(&mut self) {}
 }
 
-/// Where outlines come from.
+/// The source of outlines.
 pub(super) enum Program {
     TrueType(Vec<u8>),
-    /// With the glyphs of CIDs, where the font numbers its glyphs otherwise.
+    /// With a map from CIDs to glyphs, if they differ.
     Cff {
         bytes: Vec<u8>,
         cids: Option<BTreeMap<u16, u16>>,
     },
     Type1(Box<Type1>),
-    /// Nothing is embedded, or nothing that can be read: readers show the characters of the encoding in a font of their own.
+    /// No readable program is embedded. Readers display the characters of the encoding in their own font.
     Substitute,
-    /// As above, in a font of symbols: a code is not the letter of its encoding.
+    /// As above, in a symbol font, where a code is not the letter of its encoding.
     Symbols,
 }
 
-/// How the codes of a font lead to glyphs.
+/// Maps the codes of a font to glyphs.
 pub(super) struct Selector {
     pub(super) is_composite: bool,
     /// Names from `Differences`.
     pub(super) names: BTreeMap<u32, String>,
-    /// Whether the font dictionary has an encoding of its own.
+    /// Whether the font dictionary has an encoding.
     pub(super) is_encoded: bool,
     pub(super) glyphs_of_cids: Option<Vec<u8>>,
 }
 
 impl Program {
-    pub(super) fn load(file: &File<'_>, font: &Dictionary, is_composite: bool) -> Result<Self, Fault> {
+    pub(super) fn load(file: &File<'_>, font: &Dictionary, is_composite: bool) -> Result<Self, DocumentError> {
         let descriptor = file.resolve(font.get("FontDescriptor"))?;
         let empty = Dictionary::default();
         let descriptor = descriptor.dictionary().unwrap_or(&empty);
@@ -131,8 +131,8 @@ impl Program {
             let Object::Stream(stream) = file.resolve(descriptor.get(name))?.into_owned() else { continue };
             let bytes = match unpacked(file, &stream.dictionary, file.packed(&stream)?, LARGEST_STREAM) {
                 Ok(content) => content.bytes,
-                Err(Fault::Damaged(_)) => continue,
-                Err(fault) => return Err(fault),
+                Err(DocumentError::Damaged(_)) => continue,
+                Err(error) => return Err(error),
             };
             file.budget.spend(bytes.len() / 4)?;
             match Self::of(bytes) {
@@ -150,7 +150,7 @@ impl Program {
         Ok(if is_symbols { Self::Symbols } else { Self::Substitute })
     }
 
-    /// By its first bytes: files name the wrong kind now and then.
+    /// Detects the format by the first bytes, because some files declare the wrong one.
     fn of(bytes: Vec<u8>) -> Option<Self> {
         if let Ok(face) = Face::parse(&bytes, 0) {
             return match face.raw_face().table(ttf_parser::Tag::from_bytes(b"CFF ")) {
@@ -170,7 +170,7 @@ impl Program {
         cff::Table::parse(&bytes).is_some().then_some(Self::Cff { bytes, cids: None })
     }
 
-    /// The contours of a code's glyph, in ems; `text` is what its encoding says.
+    /// The contours of a code's glyph, in ems. `text` is its text in the encoding.
     pub(super) fn outline(&self, selector: &Selector, code: u32, text: Option<&str>) -> Vec<Contour> {
         let mut pen = Pen::default();
         let scale = match self {
@@ -214,7 +214,7 @@ impl Program {
     }
 }
 
-/// Under which names a simple font may have the glyph.
+/// The names that a simple font may have for the glyph.
 fn names(selector: &Selector, code: u32, text: Option<&str>) -> Vec<String> {
     if let Some(name) = selector.names.get(&code) {
         return vec![name.clone()];
@@ -265,19 +265,19 @@ fn cff_glyph(table: &cff::Table<'_>, selector: &Selector, code: u32, text: Optio
     named.or_else(|| table.glyph_index(u8::try_from(code).ok()?))
 }
 
-/// None for a font that is not made for CIDs: it is addressed by the number of the glyph.
-fn glyphs_of_cids(bytes: &[u8], file: &File<'_>) -> Result<Option<BTreeMap<u16, u16>>, Fault> {
+/// None for a font without CIDs, which is addressed by glyph number.
+fn glyphs_of_cids(bytes: &[u8], file: &File<'_>) -> Result<Option<BTreeMap<u16, u16>>, DocumentError> {
     let Some(table) = cff::Table::parse(bytes) else { return Ok(None) };
     if table.glyph_cid(GlyphId(0)).is_none() {
         return Ok(None);
     }
     let count = table.number_of_glyphs();
-    // Each look-up goes through ranges, of which there may be as many as glyphs.
+    // Each lookup searches ranges, of which there may be as many as glyphs.
     file.budget.spend(usize::from(count) * usize::from(count) / 64 + usize::from(count))?;
     Ok(Some((0..count).filter_map(|glyph| Some((table.glyph_cid(GlyphId(glyph))?, glyph))).collect()))
 }
 
-/// Whether a glyph is made of few enough others: in a hostile font each is made of many that are made of many.
+/// Whether a glyph has few enough components. In a hostile font, components may have many components themselves.
 fn has_few_parts(face: &Face<'_>, glyph: GlyphId) -> bool {
     const MOST_PARTS: usize = 64;
     let table = |name: &[u8; 4]| face.raw_face().table(ttf_parser::Tag::from_bytes(name)).unwrap_or_default();

@@ -6,23 +6,23 @@ use std::rc::Rc;
 use super::file::File;
 use super::object::{Dictionary, Object};
 use super::paint::{Frame, numbers};
-use crate::fault::Fault;
+use crate::error::DocumentError;
 
 pub(crate) const MOST_PAGES: usize = 2000;
 const DEEPEST: usize = 50;
 
 pub(super) struct Page {
     pub(super) dictionary: Dictionary,
-    /// Its own or those of the nodes above it.
+    /// Its own resources or those of its ancestors.
     pub(super) resources: Rc<Dictionary>,
-    /// Its own boxes or those of the nodes above it.
+    /// Its own boxes or those of its ancestors.
     pub(super) media_box: Object,
     pub(super) crop_box: Object,
 }
 
 impl Page {
-    /// The part of the page that is shown: the crop box within the media box.
-    pub(super) fn frame(&self, file: &File<'_>) -> Result<Frame, Fault> {
+    /// The visible part of the page: the crop box within the media box.
+    pub(super) fn frame(&self, file: &File<'_>) -> Result<Frame, DocumentError> {
         let media =
             bounds(file, &self.media_box)?.unwrap_or(Frame { left: 0.0, bottom: 0.0, right: 612.0, top: 792.0 });
         let Some(crop) = bounds(file, &self.crop_box)? else { return Ok(media) };
@@ -37,15 +37,15 @@ impl Page {
     }
 }
 
-/// None for what is not a rectangle.
-fn bounds(file: &File<'_>, object: &Object) -> Result<Option<Frame>, Fault> {
+/// None if it is not a rectangle.
+fn bounds(file: &File<'_>, object: &Object) -> Result<Option<Frame>, DocumentError> {
     let Ok([x0, y0, x1, y1]) = <[f32; 4]>::try_from(numbers(file, object, 4)?) else { return Ok(None) };
     let frame = Frame { left: x0.min(x1), bottom: y0.min(y1), right: x0.max(x1), top: y0.max(y1) };
     let sides = [frame.right - frame.left, frame.top - frame.bottom];
     Ok(Some(frame).filter(|_| sides.iter().all(|side| (1.0..=1_000_000.0).contains(side))))
 }
 
-/// What pages have from the nodes above them.
+/// The attributes that pages inherit from their ancestors.
 #[derive(Clone)]
 struct Inherited {
     resources: Rc<Dictionary>,
@@ -53,13 +53,13 @@ struct Inherited {
     crop_box: Object,
 }
 
-pub(super) fn all(file: &File<'_>) -> Result<Vec<Page>, Fault> {
+pub(super) fn all(file: &File<'_>) -> Result<Vec<Page>, DocumentError> {
     let catalog = file.catalog()?.unwrap_or_default();
     let mut walk = Walk { file, pages: Vec::new(), seen: BTreeSet::new() };
     let nothing = Inherited { resources: Rc::default(), media_box: Object::Null, crop_box: Object::Null };
     walk.node(catalog.get("Pages"), &nothing, 0)?;
     if walk.pages.is_empty() {
-        return Err(Fault::Damaged("it has no pages"));
+        return Err(DocumentError::Damaged("it has no pages"));
     }
     Ok(walk.pages)
 }
@@ -71,8 +71,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn node(&mut self, node: &Object, inherited: &Inherited, depth: usize) -> Result<(), Fault> {
-        // A node that was there already would lead round in circles.
+    fn node(&mut self, node: &Object, inherited: &Inherited, depth: usize) -> Result<(), DocumentError> {
+        // Visits each node once, because the tree may have cycles.
         if depth > DEEPEST || node.reference().is_some_and(|number| !self.seen.insert(number)) {
             return Ok(());
         }
@@ -93,7 +93,7 @@ impl Walk<'_> {
             return kids.iter().try_for_each(|kid| self.node(kid, &inherited, depth + 1));
         }
         if self.pages.len() >= MOST_PAGES {
-            return Err(Fault::TooLarge("it has more than 2000 pages"));
+            return Err(DocumentError::TooLarge("it has more than 2000 pages"));
         }
         let Inherited { resources, media_box, crop_box } = inherited;
         self.pages.push(Page { dictionary: dictionary.clone(), resources, media_box, crop_box });

@@ -1,24 +1,28 @@
-//! The picture that a scanned page is made of, as a file of its own.
+//! Extracts the picture of a scanned page as a file.
 
-use super::content::Shown;
+use super::content::PagePicture;
 use super::file::File;
 use super::object::{Dictionary, Object};
 use super::stream::{Unpacked, unpacked};
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::picture::{Bitmap, Png, group4};
 use crate::read::PageImage;
 use crate::read::budget::LARGEST_STREAM;
 use crate::read::dimensions::are_bounded;
 
 const MOST_PIXELS: usize = 64 << 20;
-/// Each takes a byte of memory while it is made.
+/// The pixels of a picture. Each takes a byte of memory.
 const MOST_GREY_PIXELS: usize = 26 << 20;
-/// Of a page's 485 000 square points: a logo is no page.
+/// The minimum area of a page picture, in square points. A letter page has 485,000. A logo is smaller.
 const SMALLEST_AREA: f32 = 100_000.0;
 
-/// None for a page that has no large picture, or one in a form that we do not unpack (JPEG 2000, JBIG2).
-pub(super) fn largest(file: &File<'_>, page: usize, shown: &[Shown]) -> Result<Option<PageImage>, Fault> {
-    let large = shown.iter().filter(|picture| picture.area >= SMALLEST_AREA);
+/// None for a page without a large picture, or with an unsupported encoding (JPEG 2000, JBIG2).
+pub(super) fn largest(
+    file: &File<'_>,
+    page: usize,
+    pictures: &[PagePicture],
+) -> Result<Option<PageImage>, DocumentError> {
+    let large = pictures.iter().filter(|picture| picture.area >= SMALLEST_AREA);
     let Some(picture) = large.max_by(|left, right| left.area.total_cmp(&right.area)) else { return Ok(None) };
     let dictionary = &picture.stream.dictionary;
     let content = unpacked(file, dictionary, file.packed(&picture.stream)?, LARGEST_STREAM)?;
@@ -44,10 +48,16 @@ pub(super) fn largest(file: &File<'_>, page: usize, shown: &[Shown]) -> Result<O
     }
 }
 
-fn fax(file: &File<'_>, bytes: &[u8], parameters: &Dictionary, width: u32, height: u32) -> Result<Option<Png>, Fault> {
+fn fax(
+    file: &File<'_>,
+    bytes: &[u8],
+    parameters: &Dictionary,
+    width: u32,
+    height: u32,
+) -> Result<Option<Png>, DocumentError> {
     let kind = file.resolve(parameters.get("K"))?.number().unwrap_or(0.0);
     file.budget.spend(bytes.len() * 8 + width as usize * height as usize / 8)?;
-    let picture: Result<Bitmap, Fault> = match kind {
+    let picture: Result<Bitmap, DocumentError> = match kind {
         kind if kind < 0.0 => group4::decode_group4(bytes, width, height),
         0.0 => group4::decode_group3(bytes, width, height),
         _ => return Ok(None),
@@ -55,14 +65,14 @@ fn fax(file: &File<'_>, bytes: &[u8], parameters: &Dictionary, width: u32, heigh
     Ok(picture.ok().map(|picture| Png::of_bitmap(&picture)))
 }
 
-/// Grey, colours or black and white, unpacked.
+/// A decoded picture in gray, color, or black and white.
 fn samples(
     file: &File<'_>,
     dictionary: &Dictionary,
     content: &Unpacked,
     width: usize,
     height: usize,
-) -> Result<Option<Png>, Fault> {
+) -> Result<Option<Png>, DocumentError> {
     let bits = file.resolve(dictionary.either("BitsPerComponent", "BPC"))?.whole().unwrap_or(1);
     let Some(components) = components(file, dictionary.either("ColorSpace", "CS"))? else { return Ok(None) };
     let row = (width * components * bits).div_ceil(8).max(1);
@@ -94,8 +104,8 @@ fn samples(
     Ok(Some(Png::of_grey(width as u32, height as u32, &grey)))
 }
 
-/// How many numbers make a pixel, where they are grey or red, green and blue.
-fn components(file: &File<'_>, space: &Object) -> Result<Option<usize>, Fault> {
+/// The number of components of a pixel: gray, or red, green and blue.
+fn components(file: &File<'_>, space: &Object) -> Result<Option<usize>, DocumentError> {
     let space = file.resolve(space)?;
     let name = space.name().or_else(|| space.array().first().and_then(Object::name));
     Ok(match name {

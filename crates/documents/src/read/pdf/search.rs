@@ -1,29 +1,29 @@
-//! Finds the objects of a file whose tables are broken, by looking for them.
+//! Finds the objects of a file with broken cross-reference tables by searching for them.
 
-use super::file::{File, MOST_OBJECTS, Place};
+use super::file::{File, MOST_OBJECTS, ObjectLocation};
 use super::lexer::{Lexer, is_space};
 use super::object::Object;
-use crate::fault::Fault;
+use crate::error::DocumentError;
 
 impl File<'_> {
-    /// Goes over the whole file for `12 0 obj`; later ones replace earlier ones. Then over the object streams that it found.
-    pub(super) fn search(&mut self) -> Result<(), Fault> {
+    /// Searches the whole file for `12 0 obj`, where later objects replace earlier ones, and then the object streams.
+    pub(super) fn search(&mut self) -> Result<(), DocumentError> {
         self.budget.spend(self.bytes.len())?;
         let mut containers = Vec::new();
         for at in finds(self.bytes, b" obj") {
             let Some(start) = start_of_object(self.bytes, at) else { continue };
             let number = Lexer::new(self.bytes, start, self.budget).object()?.and_then(|number| number.whole());
             let Some(number) = number.and_then(|number| u32::try_from(number).ok()) else { continue };
-            self.places.insert(number, Place::At(start));
+            self.places.insert(number, ObjectLocation::At(start));
             if self.places.len() > MOST_OBJECTS {
-                return Err(Fault::TooLarge("it has more than 500 000 objects"));
+                return Err(DocumentError::TooLarge("it has more than 500 000 objects"));
             }
             self.look_into(start, number, &mut containers)?;
         }
         for container in containers {
             let stream = self.object_stream(container)?;
             for (number, _) in stream.iter().flat_map(|stream| stream.offsets.iter()) {
-                self.note(*number as usize, Place::Within(container))?;
+                self.note(*number as usize, ObjectLocation::Within(container))?;
             }
         }
         for at in finds(self.bytes, b"trailer") {
@@ -38,7 +38,7 @@ impl File<'_> {
         Ok(())
     }
 
-    fn look_into(&mut self, start: usize, number: u32, containers: &mut Vec<u32>) -> Result<(), Fault> {
+    fn look_into(&mut self, start: usize, number: u32, containers: &mut Vec<u32>) -> Result<(), DocumentError> {
         let after = self.bytes.get(start..).unwrap_or_default();
         let head = after.get(..400.min(after.len())).unwrap_or_default();
         let mentions = |name: &[u8]| head.windows(name.len()).any(|window| window == name);
@@ -55,7 +55,7 @@ impl File<'_> {
         Ok(())
     }
 
-    fn search_catalog(&mut self) -> Result<(), Fault> {
+    fn search_catalog(&mut self) -> Result<(), DocumentError> {
         let numbers: Vec<u32> = self.places.keys().copied().collect();
         for number in numbers {
             let object = self.load(number)?;
@@ -67,12 +67,12 @@ impl File<'_> {
     }
 }
 
-/// Every place where the bytes stand.
+/// The offsets of all occurrences of the bytes.
 pub(super) fn finds<'b>(bytes: &'b [u8], wanted: &'b [u8]) -> impl Iterator<Item = usize> + use<'b> {
     bytes.windows(wanted.len()).enumerate().filter(move |(_, window)| *window == wanted).map(|(at, _)| at)
 }
 
-/// Before ` obj` stand the number, a space and the generation.
+/// Parses the number, a space and the generation before ` obj`.
 fn start_of_object(bytes: &[u8], at: usize) -> Option<usize> {
     let digits = |end: usize| {
         let before = bytes.get(end.saturating_sub(12)..end).unwrap_or_default();

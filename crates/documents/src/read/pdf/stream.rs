@@ -2,42 +2,42 @@
 
 use super::file::File;
 use super::object::{Dictionary, Object};
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::read::filter;
 
-/// What is left of a stream when all filters that are not of pictures are undone.
+/// A stream after all filters other than those of pictures were decoded.
 pub(super) struct Unpacked {
     pub(super) bytes: Vec<u8>,
-    /// The filter of a picture (`DCTDecode` and the like) that the bytes are still packed with, and its parameters.
+    /// The remaining filter of a picture (`DCTDecode` and the like), with its parameters.
     pub(super) picture: Option<(String, Dictionary)>,
 }
 
-/// `most` bounds what each step may come to.
+/// `max` limits the output of each filter.
 pub(super) fn unpacked(
     file: &File<'_>,
     dictionary: &Dictionary,
     packed: &[u8],
-    most: usize,
-) -> Result<Unpacked, Fault> {
+    max: usize,
+) -> Result<Unpacked, DocumentError> {
     let filters = listed(file, dictionary.either("Filter", "F"))?;
     let parameters = listed(file, dictionary.either("DecodeParms", "DP"))?;
     file.budget.spend(packed.len())?;
     let mut bytes = packed.to_vec();
-    // A bomb may lie in a bomb; nobody packs anything more often than this.
+    // Limits nested compression bombs. Ordinary files have fewer filters.
     for (index, filter) in filters.iter().take(6).enumerate() {
         let parameters = parameters.get(index).and_then(Object::dictionary).cloned().unwrap_or_default();
         let name = filter.name().unwrap_or_default();
-        let most = most.min(file.budget.room());
+        let max = max.min(file.budget.room());
         bytes = match name {
-            "FlateDecode" | "Fl" => predicted(file, filter::flate(&bytes, most)?, &parameters)?,
+            "FlateDecode" | "Fl" => predicted(file, filter::flate(&bytes, max)?, &parameters)?,
             "LZWDecode" | "LZW" => {
                 let early = parameters.get("EarlyChange").whole() != Some(0);
-                predicted(file, filter::lzw(&bytes, early, most)?, &parameters)?
+                predicted(file, filter::lzw(&bytes, early, max)?, &parameters)?
             }
             "ASCIIHexDecode" | "AHx" => filter::ascii_hex(&bytes),
             "ASCII85Decode" | "A85" => filter::ascii_85(&bytes),
-            "RunLengthDecode" | "RL" => filter::run_length(&bytes, most)?,
-            "Crypt" => return Err(Fault::Encrypted),
+            "RunLengthDecode" | "RL" => filter::run_length(&bytes, max)?,
+            "Crypt" => return Err(DocumentError::Encrypted),
             _ => return Ok(Unpacked { bytes, picture: Some((name.to_owned(), parameters)) }),
         };
         file.budget.unpack(bytes.len())?;
@@ -46,8 +46,8 @@ pub(super) fn unpacked(
     Ok(Unpacked { bytes, picture: None })
 }
 
-/// One thing, or a list of things.
-fn listed(file: &File<'_>, object: &Object) -> Result<Vec<Object>, Fault> {
+/// One item, or a list of items.
+fn listed(file: &File<'_>, object: &Object) -> Result<Vec<Object>, DocumentError> {
     match file.resolve(object)?.as_ref() {
         Object::Null => Ok(Vec::new()),
         Object::Array(items) => items.iter().take(8).map(|item| Ok(file.resolve(item)?.into_owned())).collect(),
@@ -55,7 +55,7 @@ fn listed(file: &File<'_>, object: &Object) -> Result<Vec<Object>, Fault> {
     }
 }
 
-fn predicted(file: &File<'_>, bytes: Vec<u8>, parameters: &Dictionary) -> Result<Vec<u8>, Fault> {
+fn predicted(file: &File<'_>, bytes: Vec<u8>, parameters: &Dictionary) -> Result<Vec<u8>, DocumentError> {
     let number =
         |name: &str, usual: usize| file.resolve(parameters.get(name)).map(|value| value.whole().unwrap_or(usual));
     let predictor = number("Predictor", 1)? as i64;

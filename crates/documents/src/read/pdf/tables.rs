@@ -1,15 +1,15 @@
-//! Finds the objects of a file by its tables and streams of offsets (ISO 32000-1, 7.5.4 and 7.5.8).
+//! Finds the objects of a file by its cross-reference tables and streams (ISO 32000-1, 7.5.4 and 7.5.8).
 
 use std::collections::BTreeSet;
 
-use super::file::{File, Place};
+use super::file::{File, ObjectLocation};
 use super::lexer::Lexer;
 use super::object::{Dictionary, Object, Stream};
-use crate::fault::Fault;
+use crate::error::DocumentError;
 
 impl File<'_> {
-    pub(super) fn follow_tables(&mut self) -> Result<(), Fault> {
-        const BROKEN: Fault = Fault::Damaged("its table of objects cannot be read");
+    pub(super) fn follow_tables(&mut self) -> Result<(), DocumentError> {
+        const BROKEN: DocumentError = DocumentError::Damaged("its table of objects cannot be read");
         let tail = self.bytes.len().saturating_sub(4096);
         let at = rfind(self.bytes.get(tail..).unwrap_or_default(), b"startxref").ok_or(BROKEN)?;
         let start = Lexer::new(self.bytes, tail + at + 9, self.budget).object()?.and_then(|start| start.whole());
@@ -20,7 +20,7 @@ impl File<'_> {
                 continue;
             }
             let trailer = self.table(at)?.ok_or(BROKEN)?;
-            // The newest comes first: what is there already is not overwritten. The stream of a hybrid file goes first.
+            // The newest table comes first, so existing entries are kept. The stream of a hybrid file comes first.
             waiting.extend(trailer.get("Prev").whole());
             waiting.extend(trailer.get("XRefStm").whole());
             for (name, value) in trailer.0 {
@@ -30,8 +30,8 @@ impl File<'_> {
         Ok(())
     }
 
-    /// A table or a stream of offsets; gives the trailer.
-    fn table(&mut self, at: usize) -> Result<Option<Dictionary>, Fault> {
+    /// Reads a cross-reference table or stream, and returns its trailer.
+    fn table(&mut self, at: usize) -> Result<Option<Dictionary>, DocumentError> {
         let mut lexer = Lexer::new(self.bytes, at, self.budget);
         lexer.skip_space();
         if !self.bytes.get(lexer.at..).unwrap_or_default().starts_with(b"xref") {
@@ -55,20 +55,20 @@ impl File<'_> {
                     return Ok(None);
                 };
                 if word == "n" {
-                    self.note(first.saturating_add(index), Place::At(offset))?;
+                    self.note(first.saturating_add(index), ObjectLocation::At(offset))?;
                 }
             }
         }
         Ok(lexer.object()?.and_then(|trailer| trailer.dictionary().cloned()))
     }
 
-    fn offset_stream(&mut self, stream: &Stream) -> Result<Dictionary, Fault> {
+    fn offset_stream(&mut self, stream: &Stream) -> Result<Dictionary, DocumentError> {
         let content = self.content(stream)?;
         let dictionary = &stream.dictionary;
         let widths: Vec<usize> =
             dictionary.get("W").array().iter().map(|width| width.whole().unwrap_or(0).min(8)).collect();
         let [kind_width, one_width, two_width] = widths.as_slice() else {
-            return Err(Fault::Damaged("its stream of offsets has no widths"));
+            return Err(DocumentError::Damaged("its stream of offsets has no widths"));
         };
         let row = (kind_width + one_width + two_width).max(1);
         let size = dictionary.get("Size").whole().unwrap_or(0);
@@ -86,8 +86,8 @@ impl File<'_> {
             let (one, _) = entry.split_at(*one_width);
             let kind = if kind.is_empty() { 1 } else { big_endian(kind) };
             match kind {
-                1 => self.note(number, Place::At(usize::try_from(big_endian(one)).unwrap_or(usize::MAX)))?,
-                2 => self.note(number, Place::Within(u32::try_from(big_endian(one)).unwrap_or(u32::MAX)))?,
+                1 => self.note(number, ObjectLocation::At(usize::try_from(big_endian(one)).unwrap_or(usize::MAX)))?,
+                2 => self.note(number, ObjectLocation::Within(u32::try_from(big_endian(one)).unwrap_or(u32::MAX)))?,
                 _ => {}
             }
         }

@@ -12,9 +12,9 @@ const MOST_STEPS: usize = 20_000;
 pub(super) struct Type1 {
     glyphs: BTreeMap<String, Vec<u8>>,
     subroutines: BTreeMap<usize, Vec<u8>>,
-    /// The names that the font itself gives to codes.
+    /// The glyph names of codes in the font.
     encoding: BTreeMap<u32, String>,
-    /// How large a unit is, in ems.
+    /// The size of a unit, in ems.
     pub(super) scale: f32,
 }
 
@@ -50,7 +50,7 @@ impl Type1 {
     /// In units of the font.
     pub(super) fn outline(&self, name: &str, pen: &mut Pen) {
         if let Some(program) = self.glyphs.get(name) {
-            let mut machine = Machine {
+            let mut machine = CharstringInterpreter {
                 font: self,
                 pen,
                 at: (0.0, 0.0),
@@ -65,20 +65,20 @@ impl Type1 {
     }
 }
 
-struct Machine<'a, 'p> {
+struct CharstringInterpreter<'a, 'p> {
     font: &'a Type1,
     pen: &'p mut Pen,
     at: (f32, f32),
     stack: Vec<f32>,
     /// Results of `callothersubr`.
     popped: Vec<f32>,
-    /// The points of a flex while it is collected.
+    /// The points of an incomplete flex.
     flex: Option<Vec<(f32, f32)>>,
     steps: usize,
 }
 
-impl Machine<'_, '_> {
-    /// False when the glyph has ended.
+impl CharstringInterpreter<'_, '_> {
+    /// Returns false at the end of the glyph.
     fn run(&mut self, program: &[u8], depth: usize) -> bool {
         let mut bytes = program.iter().copied();
         while let Some(byte) = bytes.next() {
@@ -273,7 +273,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     super::search::finds(bytes, wanted).next()
 }
 
-/// Words between spaces; a slash or a bracket begins a new one.
+/// Words separated by spaces. A slash or a bracket starts a new one.
 struct Words<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -299,7 +299,7 @@ impl<'a> Words<'a> {
         std::str::from_utf8(self.next()?).ok()?.parse().ok()
     }
 
-    /// `12 RD` and so many bytes after one space.
+    /// `12 RD`, a space, and that number of bytes.
     fn binary(&mut self) -> Option<&'a [u8]> {
         let length = self.number()?;
         self.next()?;

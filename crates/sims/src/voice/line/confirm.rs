@@ -1,6 +1,6 @@
 //! Reading back what was given.
 
-use spoken::Said;
+use spoken::SpokenText;
 
 use super::collect::asked;
 use super::{Heard, Line};
@@ -33,7 +33,7 @@ impl Line<'_> {
                 _ => None,
             },
             Heard::Speech(text) => {
-                let said = Said::new(text);
+                let said = SpokenText::new(text);
                 // "No, that is not right" says both.
                 let says = |words: &[&str]| words.iter().any(|word| said.has(word));
                 if says(&NO) { Some(false) } else { says(&YES).then_some(true) }

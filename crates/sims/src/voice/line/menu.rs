@@ -1,6 +1,6 @@
 //! A choice by key or by word.
 
-use spoken::Said;
+use spoken::SpokenText;
 
 use super::{Asked, Heard, Line};
 use crate::voice::node::{Choice, Menu};
@@ -37,7 +37,7 @@ fn chosen<'m>(options: &'m [Choice], heard: &Heard) -> Option<&'m Choice> {
             options.iter().find(|option| option.dtmf.as_deref() == Some(&key))
         }
         Heard::Speech(text) => {
-            let said = Said::new(text);
+            let said = SpokenText::new(text);
             let names = |option: &&Choice| option.phrases.iter().any(|phrase| said.has(phrase));
             options.iter().find(names).or_else(|| options.iter().find(|option| says_key(option, &said)))
         }
@@ -45,7 +45,7 @@ fn chosen<'m>(options: &'m [Choice], heard: &Heard) -> Option<&'m Choice> {
 }
 
 /// `one`, `press one`, `option one`: and nothing else, because numbers are said for many reasons.
-fn says_key(option: &Choice, said: &Said) -> bool {
+fn says_key(option: &Choice, said: &SpokenText) -> bool {
     let Some(key) = option.dtmf.as_deref().filter(|key| key.chars().all(|c| c.is_ascii_digit())) else { return false };
     ["", "press ", "option ", "number "].iter().any(|before| said.is(&format!("{before}{key}")))
 }

@@ -1,6 +1,6 @@
 //! Somebody who answers by script.
 
-use spoken::Said;
+use spoken::SpokenText;
 
 use super::{Heard, Line, UNHEARD};
 use crate::voice::node::{Beat, Representative};
@@ -34,7 +34,7 @@ impl Line<'_> {
             Heard::Keys(_) => return self.fall_back(representative),
         };
         self.state.tries = 0;
-        let said = Said::new(text);
+        let said = SpokenText::new(text);
         for beat in &representative.beats {
             let gives = self.given(beat, text);
             let is_said = beat.phrases.iter().any(|phrase| said.has(phrase));

@@ -7,12 +7,12 @@ use model::event::EventType;
 use model::simulator::SimulatorType;
 use serde_json::{Value, json};
 
-fn check(specification: Value, faults: &[(&str, &str)]) {
-    crate::testing::check("no-side-effects", specification, faults);
+fn check(specification: Value, expected_errors: &[(&str, &str)]) {
+    crate::testing::check("no-side-effects", specification, expected_errors);
 }
 
 #[test]
-fn sound_specifications() {
+fn valid_specifications() {
     check(json!({}), &[]);
     check(json!({"allow": []}), &[]);
     check(json!({"allow": ["fhir/*", "hl7/ORM^O01", "files/outbox/**", "files/{{entity.id}}/*"]}), &[]);
@@ -27,7 +27,7 @@ fn sound_specifications() {
 }
 
 #[test]
-fn faulty_specifications() {
+fn invalid_specifications() {
     check(
         json!({"allow": ["fihr/Task", "fhir", "fhir/", "/fhir/Task", "fhir//Task", "files/../x", "**", "", 5]}),
         &[
@@ -75,10 +75,10 @@ fn one_too_many_is_not_allowed() {
     let one = before().fhir(&json!({"resourceType": "Task", "id": "a"}));
     let limited =
         |most: u64| json!({"assert": "no-side-effects", "require": ["fhir/Task"], "at_most": {"fhir/Task": most}});
-    says(&one, &limited(1), "1/1", "nothing happened but");
+    says(&one, &limited(1), "1/1", "only allowed effects");
     let two = one.fhir(&json!({"resourceType": "Task", "id": "b"}));
     says(&two, &limited(1), "0/1", "1 effect that is not allowed: fhir/Task/b:create");
-    says(&two, &limited(2), "1/1", "nothing happened but");
+    says(&two, &limited(2), "1/1", "only allowed effects");
     check(json!({"at_most": {"fihr/Task": 1}}), &[("at_most.fihr/Task", "one of fhir, hl7")]);
     check(json!({"at_most": {"fhir/Task": 0}}), &[("at_most.fhir/Task", "at least 1")]);
     check(json!({"at_most": {"fhir/Task": -1}}), &[("at_most.fhir/Task", "")]);
@@ -138,24 +138,24 @@ fn what_is_required_must_happen_and_is_allowed() {
 fn bookkeeping_and_the_scenario_are_no_effects() {
     let meta = json!({"versionId": "2", "lastUpdated": "2026-01-01T00:00:00Z"});
     let same = before().fhir(&json!({"active": true, "resourceType": "Patient", "id": "p1", "meta": meta}));
-    says(&same, &assertion(&[]), "1/1", "nothing happened");
+    says(&same, &assertion(&[]), "1/1", "only allowed effects");
     let changed = before().fhir(&json!({"resourceType": "Patient", "id": "p1", "active": false, "meta": meta}));
     says(&changed, &assertion(&[]), "0/1", "1 effect that");
     let undone = changed.fhir(&json!({"resourceType": "Patient", "id": "p1", "active": true}));
     says(&undone, &assertion(&[]), "0/1", "2 effects that");
     let dropped = before().write(SimulatorType::Files, "files", "inbox/a", &json!({"size": 1}));
     let dropped = dropped.event(SimulatorType::Files, EventType::ScenarioStep, json!({}));
-    says(&dropped, &assertion(&[]), "1/1", "nothing happened");
+    says(&dropped, &assertion(&[]), "1/1", "only allowed effects");
     let deleted = dropped.write(SimulatorType::Files, "files", "inbox/a", &Value::Null);
     says(&deleted, &assertion(&[]), "0/1", "1 effect that");
-    let put_by = before().write(SimulatorType::Files, "scheduled", "000001", &json!({"index": 1}));
-    says(&put_by, &assertion(&[]), "1/1", "nothing happened");
+    let deferred = before().write(SimulatorType::Files, "scheduled", "000001", &json!({"index": 1}));
+    says(&deferred, &assertion(&[]), "1/1", "only allowed effects");
 }
 
 #[test]
 fn looking_for_answers_is_no_effect() {
     let x12 = |payload: Value| before().event(SimulatorType::Clearinghouse, EventType::X12Request, payload);
-    says(&x12(json!({"operation": "responses"})), &assertion(&[]), "1/1", "nothing happened");
+    says(&x12(json!({"operation": "responses"})), &assertion(&[]), "1/1", "only allowed effects");
     says(&x12(json!({"payload": "no interchange"})), &assertion(&[]), "0/1", "1 effect that");
 }
 
@@ -242,7 +242,7 @@ fn calls_count_as_calls() {
     };
     let once = json!({"assert": "no-side-effects", "require": ["voice/call:place"], "at_most": {"voice/call": 1}});
     let first = call(before(), "c1");
-    says(&first, &once, "1/1", "nothing happened but");
+    says(&first, &once, "1/1", "only allowed effects");
     says(&first, &assertion(&["voice/call/+15550100100"]), "1/1", "");
     says(&first, &assertion(&["voice/call/+15550100199"]), "0/1", "voice/call/+15550100100:place");
     says(&call(first, "c2"), &once, "0/1", "1 effect that is not allowed");
@@ -324,7 +324,7 @@ fn effects_come_in_their_order() {
     let order = |id: &str| json!({"resourceType": "ServiceRequest", "id": id});
     let asserted =
         json!({"assert": "no-side-effects", "allow": ["fhir/*"], "order": ["fhir/ServiceRequest", "fhir/Task"]});
-    says(&before().fhir(&order("o")).fhir(&task("t")), &asserted, "1/1", "nothing happened but");
+    says(&before().fhir(&order("o")).fhir(&task("t")), &asserted, "1/1", "only allowed effects");
     says(&before().fhir(&order("o")), &asserted, "1/1", "");
     let early = before().fhir(&task("t")).fhir(&order("o"));
     says(&early, &asserted, "0/1", "came too early: fhir/Task/t:create");

@@ -1,21 +1,21 @@
-//! A page as pixels of gray, with what each pixel would be without the glyph that shows there.
+//! A page as gray pixels. Each pixel also has the value that it would have without the glyph that it shows.
 
 use std::collections::BTreeMap;
 use std::ops::Not as _;
 use std::rc::Rc;
 
 use super::raster::{Area, Contour, FillRule, Mask, fill};
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::read::budget::Budget;
 
 /// Clips that are not rectangles, within each other. Each keeps a mask.
 const DEEPEST_CLIP: usize = 32;
-/// Less opacity than this leaves a pixel as it is.
+/// Paint with less opacity does not change a pixel.
 pub(super) const LEAST_OPACITY: f32 = 1.0 / 512.0;
-/// From here on what is painted hides everything below it.
+/// Paint with this opacity hides everything below it.
 const OPAQUE: f32 = 0.99;
 
-/// How what is painted combines with what is below it (ISO 32000-1, 11.3.5). The other modes count as `Normal`.
+/// How paint combines with the content below it (ISO 32000-1, 11.3.5). Other modes count as `Normal`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::read::pdf) enum Blend {
     #[default]
@@ -51,7 +51,7 @@ impl Blend {
     }
 }
 
-/// What a shape is painted with.
+/// The paint of a shape.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::read::pdf) struct Ink {
     /// From 0, black, to 255, white. None if it cannot be determined.
@@ -73,13 +73,13 @@ impl Clip {
         Self { area, mask: None, depth: 0 }
     }
 
-    /// What is also inside the contours. No contours leave nothing.
+    /// Intersects the clip with the inside of the contours. Without contours, it becomes empty.
     pub(in crate::read::pdf) fn narrowed(
         &self,
         contours: &[Contour],
         rule: FillRule,
         budget: &Budget,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, DocumentError> {
         if let [contour] = contours
             && let Some(area) = rectangle(contour)
         {
@@ -87,7 +87,7 @@ impl Clip {
         }
         let nothing = Self { area: Area::EMPTY, mask: None, depth: self.depth };
         if self.depth >= DEEPEST_CLIP {
-            return Err(Fault::TooLarge("too many clips are within each other"));
+            return Err(DocumentError::TooLarge("too many clips are within each other"));
         }
         let Some(mut mask) = fill(contours, rule, self.area, budget)? else { return Ok(nothing) };
         let area = mask.area;
@@ -130,25 +130,25 @@ fn rectangle(contour: &Contour) -> Option<Area> {
 
 #[derive(Clone, Copy, Debug)]
 struct Pixel {
-    shown: f32,
-    /// What would be shown without the glyph that owns the pixel.
+    displayed: f32,
+    /// The value without the glyph that owns the pixel.
     without: f32,
     /// A glyph, from 1; 0 for none.
     owner: u32,
-    /// How much of the pixel the glyph covers.
+    /// The part of the pixel that the glyph covers.
     share: u8,
     /// False below a picture or pattern that cannot be decoded.
     is_known: bool,
 }
 
 impl Pixel {
-    /// How much the glyph changes it.
-    fn held(self) -> f32 {
-        if self.owner == 0 { 0.0 } else { (self.shown - self.without).abs() }
+    /// The change by the glyph.
+    fn contrast(self) -> f32 {
+        if self.owner == 0 { 0.0 } else { (self.displayed - self.without).abs() }
     }
 }
 
-const PAPER: Pixel = Pixel { shown: 255.0, without: 255.0, owner: 0, share: 0, is_known: true };
+const PAPER: Pixel = Pixel { displayed: 255.0, without: 255.0, owner: 0, share: 0, is_known: true };
 
 pub(in crate::read::pdf) struct Canvas {
     pub(in crate::read::pdf) area: Area,
@@ -169,7 +169,7 @@ impl Canvas {
         ink: Ink,
         owner: u32,
         budget: &Budget,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DocumentError> {
         let area = mask.area.intersection(clip.area).intersection(self.area);
         if area.is_empty() {
             return Ok(());
@@ -193,7 +193,7 @@ impl Canvas {
         clip: &Clip,
         ink: Ink,
         budget: &Budget,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DocumentError> {
         let area = area.intersection(clip.area).intersection(self.area);
         if area.is_empty() {
             return Ok(());
@@ -207,7 +207,7 @@ impl Canvas {
         Ok(())
     }
 
-    /// Paints one pixel, as far as the clip lets it.
+    /// Paints one pixel within the clip.
     pub(in crate::read::pdf) fn dot(
         &mut self,
         (x, y): (usize, usize),
@@ -235,42 +235,42 @@ impl Canvas {
         let mixed = |below: f32| {
             if is_opaque { luma } else { below + (ink.blend.of(below, luma) - below) * opacity }
         };
-        let (before, after, held) = (pixel.shown, mixed(pixel.shown), pixel.shown - pixel.without);
+        let (before, after, contrast) = (pixel.displayed, mixed(pixel.displayed), pixel.displayed - pixel.without);
         let is_own = owner != 0 && pixel.owner == owner;
-        let is_stronger = owner != 0 && !is_own && (after - before).abs() > pixel.held();
-        let adds = is_own && (after - pixel.without).abs() >= held.abs();
+        let is_stronger = owner != 0 && !is_own && (after - before).abs() > pixel.contrast();
+        let adds = is_own && (after - pixel.without).abs() >= contrast.abs();
         let share = (covered * 255.0) as u8;
         if is_stronger {
-            *pixel = Pixel { shown: after, without: before, owner, share, is_known: pixel.is_known };
+            *pixel = Pixel { displayed: after, without: before, owner, share, is_known: pixel.is_known };
         } else if adds {
-            (pixel.shown, pixel.share) = (after, pixel.share.max(share));
+            (pixel.displayed, pixel.share) = (after, pixel.share.max(share));
         } else {
-            // Both shapes cover the same part of the pixel, as far as they can: a shape over another of the same outline
-            // leaves nothing of it, not even at the edges.
+            // Both shapes are assumed to cover the same part of the pixel, so that a shape with the same outline as another
+            // hides it completely, including its edges.
             let hidden = ink.opacity * (f32::from(share) / f32::from(pixel.share.max(1))).min(1.0);
             pixel.without = if is_own { pixel.without } else { mixed(pixel.without) };
             let is_hiding = is_normal && pixel.owner != 0;
-            pixel.shown = if is_hiding { pixel.without + held * (1.0 - hidden) } else { after };
+            pixel.displayed = if is_hiding { pixel.without + contrast * (1.0 - hidden) } else { after };
         }
         pixel.is_known |= is_opaque;
     }
 
-    /// How much a glyph changes a pixel of the finished page.
+    /// The change of a pixel of the finished page by a glyph.
     pub(in crate::read::pdf) fn contrast(&self, x: usize, y: usize, owner: u32) -> f32 {
         match self.pixels.get(y * self.area.right + x) {
-            Some(pixel) if pixel.owner == owner && pixel.is_known => (pixel.shown - pixel.without).abs(),
+            Some(pixel) if pixel.owner == owner && pixel.is_known => (pixel.displayed - pixel.without).abs(),
             _ => 0.0,
         }
     }
 
-    /// What is shown, where it is known.
+    /// The displayed value, if it is known.
     pub(in crate::read::pdf) fn luma(&self, x: usize, y: usize) -> Option<f32> {
-        self.pixels.get(y * self.area.right + x).filter(|pixel| pixel.is_known).map(|pixel| pixel.shown)
+        self.pixels.get(y * self.area.right + x).filter(|pixel| pixel.is_known).map(|pixel| pixel.displayed)
     }
 
-    /// Whether the whole area already looks as this ink does.
+    /// Whether the whole area already has the color of this ink.
     pub(super) fn is_all(&self, area: Area, luma: f32) -> bool {
-        self.any(area, |pixel| pixel.shown != luma || !pixel.is_known).not()
+        self.any(area, |pixel| pixel.displayed != luma || !pixel.is_known).not()
     }
 
     /// Whether an area shows glyphs.
@@ -284,7 +284,7 @@ impl Canvas {
         (area.top..area.bottom).filter_map(row).any(|row| row.iter().any(&is_it))
     }
 
-    /// How much ink a part of a glyph has, in pixels, and how many of them each other glyph shows at the time.
+    /// The ink of a part of a glyph in pixels, and how many of them currently show each other glyph.
     pub(super) fn overlaps(&self, mask: &Mask, owner: u32) -> (usize, BTreeMap<u32, usize>) {
         const INK: u8 = 100;
         let area = mask.area.intersection(self.area);
@@ -295,18 +295,19 @@ impl Canvas {
             }
             ink += 1;
             let pixel = self.pixels.get(y * self.area.right + x);
-            if let Some(pixel) = pixel.filter(|pixel| pixel.owner != owner && pixel.held() > 64.0) {
+            if let Some(pixel) = pixel.filter(|pixel| pixel.owner != owner && pixel.contrast() > 64.0) {
                 *below.entry(pixel.owner).or_insert(0) += 1;
             }
         }
         (ink, below)
     }
 
-    /// Whether two pages look the same. What is not known is not the same.
+    /// Whether two pages look the same. Unknown pixels are never the same.
     pub(in crate::read::pdf) fn looks_like(&self, other: &Self) -> bool {
         const UNSEEN: f32 = 12.0;
-        let is_same =
-            |(one, two): (&Pixel, &Pixel)| one.is_known && two.is_known && (one.shown - two.shown).abs() <= UNSEEN;
+        let is_same = |(one, two): (&Pixel, &Pixel)| {
+            one.is_known && two.is_known && (one.displayed - two.displayed).abs() <= UNSEEN
+        };
         self.area == other.area && self.pixels.iter().zip(&other.pixels).all(is_same)
     }
 }

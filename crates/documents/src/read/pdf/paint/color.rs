@@ -1,14 +1,14 @@
-//! How light a color is (ISO 32000-1, 8.6). Pages are judged in gray.
+//! The lightness of colors (ISO 32000-1, 8.6). Pages are evaluated in gray.
 
 use std::rc::Rc;
 
 use super::function::{Function, numbers};
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::read::pdf::file::File;
 use crate::read::pdf::object::{Dictionary, Object};
 
 const DEEPEST: usize = 4;
-/// How far the ends of a shading may lie apart for it to count as one shade.
+/// The maximum difference between the ends of a shading that counts as one shade.
 const WIDEST_SHADING: f32 = 110.0;
 
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl ColorSpace {
         resources: &Dictionary,
         object: &Object,
         depth: usize,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, DocumentError> {
         if depth > DEEPEST {
             return Ok(Self::Unknown);
         }
@@ -93,7 +93,7 @@ impl ColorSpace {
         })
     }
 
-    /// How many numbers make a color.
+    /// The number of components of a color.
     pub(in crate::read::pdf) fn components(&self) -> usize {
         match self {
             Self::Gray | Self::Indexed { .. } => 1,
@@ -145,12 +145,12 @@ fn of_rgb(red: f32, green: f32, blue: f32) -> f32 {
     (red * 299.0 + green * 587.0 + blue * 114.0) / 1000.0 * 255.0
 }
 
-/// About how light a shading is; none if it runs from light to dark, or cannot be evaluated.
+/// The approximate lightness of a shading. None if it varies too much, or cannot be evaluated.
 pub(in crate::read::pdf) fn shading(
     file: &File<'_>,
     resources: &Dictionary,
     object: &Object,
-) -> Result<Option<f32>, Fault> {
+) -> Result<Option<f32>, DocumentError> {
     let object = file.resolve(object)?;
     let Some(dictionary) = object.dictionary() else { return Ok(None) };
     if !matches!(file.resolve(dictionary.get("ShadingType"))?.whole(), Some(2 | 3)) {

@@ -1,6 +1,6 @@
 //! Functions of a PDF file (ISO 32000-1, 7.10): sampled, exponential and stitched ones. Programs (type 4) are not run.
 
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::read::pdf::file::File;
 use crate::read::pdf::object::Object;
 
@@ -33,8 +33,12 @@ pub(in crate::read::pdf) enum Function {
 }
 
 impl Function {
-    /// None for what cannot be evaluated.
-    pub(in crate::read::pdf) fn read(file: &File<'_>, object: &Object, depth: usize) -> Result<Option<Self>, Fault> {
+    /// None if it cannot be evaluated.
+    pub(in crate::read::pdf) fn read(
+        file: &File<'_>,
+        object: &Object,
+        depth: usize,
+    ) -> Result<Option<Self>, DocumentError> {
         if depth > DEEPEST {
             return Ok(None);
         }
@@ -65,7 +69,7 @@ impl Function {
         }
     }
 
-    fn sampled(file: &File<'_>, object: &Object, domain: (f32, f32)) -> Result<Option<Self>, Fault> {
+    fn sampled(file: &File<'_>, object: &Object, domain: (f32, f32)) -> Result<Option<Self>, DocumentError> {
         let Object::Stream(stream) = object else { return Ok(None) };
         let dictionary = &stream.dictionary;
         let sizes = numbers(file, dictionary.get("Size"), 4)?;
@@ -121,10 +125,10 @@ fn pair(values: &[f32], index: usize) -> (f32, f32) {
     (at(2 * index, 0.0), at(2 * index + 1, 1.0))
 }
 
-pub(in crate::read::pdf) fn numbers(file: &File<'_>, object: &Object, most: usize) -> Result<Vec<f32>, Fault> {
+pub(in crate::read::pdf) fn numbers(file: &File<'_>, object: &Object, max: usize) -> Result<Vec<f32>, DocumentError> {
     let listed = file.resolve(object)?;
     let mut numbers = Vec::new();
-    for item in listed.array().iter().take(most) {
+    for item in listed.array().iter().take(max) {
         if let Some(number) = file.resolve(item)?.number() {
             numbers.push(number as f32);
         }

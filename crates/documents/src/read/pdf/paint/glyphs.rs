@@ -2,45 +2,51 @@
 
 use super::canvas::Canvas;
 use super::raster::{Bounds, Mask};
-use crate::read::pdf::lines::Spot;
+use crate::read::pdf::lines::TextPosition;
 
-/// Difference in lightness, of 255, that a person sees.
+/// The smallest visible difference in lightness, of 255.
 const LEAST_CONTRAST: f32 = 32.0;
-/// Of the ink of a glyph.
+/// The part of a glyph's ink that must be visible.
 const LEAST_SHARE: f32 = 0.5;
-/// The strongest pixel must differ by so much, however thin the strokes are.
+/// The minimum difference of the strongest pixel, regardless of the stroke width.
 const LEAST_PEAK: f32 = 20.0;
-/// Of letters and digits: the longer side of the ink, in pixels. The x-height of 4 point print is 3 pixels.
+/// The minimum of the longer side of a letter's or digit's ink, in pixels. The x-height of 4 point print is 3 pixels.
 const LEAST_EXTENT: f32 = 2.6;
-/// One glyph may stand for so many characters, as ligatures do.
+/// The maximum number of characters of a glyph, such as a ligature.
 const MOST_CHARACTERS: usize = 4;
-/// The least width of each of them, in ems.
+/// The minimum width of each of them, in ems.
 const LEAST_WIDTH: f32 = 0.1;
 /// Coverage below this is noise.
 const LEAST_COVERAGE: u8 = 6;
 
-/// A glyph that was drawn, and what it stands for.
+/// A glyph that was drawn, with its text.
 pub(in crate::read::pdf) struct GlyphMark {
     pub(in crate::read::pdf) text: String,
-    pub(in crate::read::pdf) start: Spot,
-    pub(in crate::read::pdf) end: Spot,
+    pub(in crate::read::pdf) start: TextPosition,
+    pub(in crate::read::pdf) end: TextPosition,
     /// Whether the print is large enough.
     pub(in crate::read::pdf) is_large_enough: bool,
     /// The size of an em in pixels.
     pub(in crate::read::pdf) em: f32,
     mask: Option<Mask>,
-    /// Of the whole shape, also off the page.
+    /// The bounds of the whole shape, including parts off the page.
     bounds: Option<Bounds>,
-    /// How light its ink is.
+    /// The lightness of its ink.
     luma: Option<f32>,
 }
 
 impl GlyphMark {
-    pub(in crate::read::pdf) fn new(text: String, start: Spot, end: Spot, is_large_enough: bool, em: f32) -> Self {
+    pub(in crate::read::pdf) fn new(
+        text: String,
+        start: TextPosition,
+        end: TextPosition,
+        is_large_enough: bool,
+        em: f32,
+    ) -> Self {
         Self { text, start, end, is_large_enough, em, mask: None, bounds: None, luma: None }
     }
 
-    /// Whether another glyph is the same one, drawn again at nearly the same place.
+    /// Whether another glyph is the same, drawn again at nearly the same position.
     pub(super) fn is_printed_over_by(&self, other: &Self) -> bool {
         let size = self.start.size.max(0.01);
         let (dx, dy) = (other.start.at.0 - self.start.at.0, other.start.at.1 - self.start.at.1);
@@ -49,13 +55,13 @@ impl GlyphMark {
         self.text == other.text && is_near && is_as_large && self.is_large_enough == other.is_large_enough
     }
 
-    /// How many bytes the mask takes once another is added.
+    /// The size of the mask after another is added.
     pub(super) fn size_with(&self, mask: &Mask) -> usize {
         let area = self.mask.as_ref().map_or(mask.area, |own| own.area.union(mask.area));
         area.width() * area.height()
     }
 
-    /// Adds a part of its shape; `bounds` are those of the whole part, also off the page.
+    /// Adds a part of its shape. `bounds` are those of the whole part, including parts off the page.
     pub(super) fn add(&mut self, mask: Mask, bounds: Bounds, luma: Option<f32>) {
         self.luma = luma;
         let last = self.bounds.unwrap_or(bounds);
@@ -72,7 +78,7 @@ impl GlyphMark {
     }
 
     pub(super) fn is_visible(&self, canvas: &Canvas, number: u32) -> bool {
-        // Nobody sees a space, and nobody is misled by one.
+        // Spaces are invisible and harmless.
         if self.text.chars().all(char::is_whitespace) {
             return true;
         }
@@ -83,12 +89,12 @@ impl GlyphMark {
             && stands_out(mask, self.luma, canvas)
     }
 
-    /// Whether the finished page shows anything of it.
+    /// Whether any part is visible on the finished page.
     pub(super) fn has_trace(&self, canvas: &Canvas, number: u32, unseen: f32) -> bool {
         self.mask.as_ref().is_some_and(|mask| pixels(mask).any(|(_, x, y)| canvas.contrast(x, y, number) > unseen))
     }
 
-    /// Whether its ink differs by so much from what is around it.
+    /// Whether its ink differs that much from its surroundings.
     pub(super) fn is_clear(&self, canvas: &Canvas, least: f32) -> bool {
         let Some(mask) = &self.mask else { return false };
         let around = mask.area.grown(2).intersection(canvas.area);
@@ -109,7 +115,7 @@ impl GlyphMark {
         })
     }
 
-    /// Whether the ink is large enough for what it stands for.
+    /// Whether the ink is large enough for its text.
     fn has_room(&self, bounds: Bounds) -> bool {
         let extent = bounds.width().max(bounds.height());
         let characters = self.text.chars().count();
@@ -119,7 +125,7 @@ impl GlyphMark {
     }
 }
 
-/// Whether the finished page would differ without the glyph, at most of the glyph's own pixels.
+/// Whether most of the glyph's pixels on the finished page would differ without the glyph.
 fn is_painted(mask: &Mask, bounds: Bounds, canvas: &Canvas, number: u32) -> bool {
     let (mut ink, mut seen, mut peak) = (0.0_f32, 0.0_f32, 0.0_f32);
     for (covered, x, y) in pixels(mask) {
@@ -130,14 +136,14 @@ fn is_painted(mask: &Mask, bounds: Bounds, canvas: &Canvas, number: u32) -> bool
             peak = peak.max(contrast);
         }
     }
-    // What is off the page has ink as well.
+    // Parts off the page count as ink, too.
     let on_page = (mask.area.width() * mask.area.height()) as f32;
     let whole = bounds.width() * bounds.height();
     ink *= (whole / on_page.max(1.0)).max(1.0);
     ink > 0.0 && seen >= ink * LEAST_SHARE && peak >= LEAST_PEAK
 }
 
-/// Whether the ink differs from what is around it, on the page and by its own color.
+/// Whether the ink differs from its surroundings, on the page and by its color.
 fn stands_out(mask: &Mask, luma: Option<f32>, canvas: &Canvas) -> bool {
     let (mut inside, mut weight, mut cubes) = (0.0_f32, 0.0_f32, 0.0_f32);
     let (mut outside, mut count) = (0.0_f32, 0.0_f32);
@@ -159,7 +165,7 @@ fn stands_out(mask: &Mask, luma: Option<f32>, canvas: &Canvas) -> bool {
     if weight <= 0.0 || count <= 0.0 {
         return weight > 0.0;
     }
-    // Pixels that are covered in part show only part of the contrast.
+    // Partly covered pixels show only a part of the contrast.
     let (difference, full) = ((inside / weight - outside / count).abs(), cubes / weight);
     let differs = luma.is_none_or(|luma| (luma - outside / count).abs() >= LEAST_CONTRAST * 0.35);
     differs && difference >= LEAST_CONTRAST * 0.35 * full

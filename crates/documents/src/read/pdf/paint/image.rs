@@ -1,4 +1,4 @@
-//! The pixels of pictures (ISO 32000-1, 8.9), in gray.
+//! Decodes the pixels of pictures (ISO 32000-1, 8.9) in gray.
 
 use zune_core::bytestream::ZCursor;
 use zune_core::colorspace::ColorSpace as JpegColors;
@@ -7,7 +7,7 @@ use zune_jpeg::JpegDecoder;
 
 use super::color::ColorSpace;
 use super::function::numbers;
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::picture::bitmap::is_black;
 use crate::picture::group4;
 use crate::read::budget::LARGEST_STREAM;
@@ -26,7 +26,7 @@ pub(in crate::read::pdf) struct Samples {
 }
 
 impl Samples {
-    /// By the share of the width and the height.
+    /// The sample at a position, given as fractions of the width and height.
     fn at(&self, across: f32, down: f32) -> u8 {
         let x = ((across * self.width as f32) as usize).min(self.width.saturating_sub(1));
         let y = ((down * self.height as f32) as usize).min(self.height.saturating_sub(1));
@@ -37,19 +37,19 @@ impl Samples {
 pub(in crate::read::pdf) enum Picture {
     /// Lets the current color through where a sample is 255.
     Stencil(Samples),
-    /// How light it is, if it could be decoded, and how opaque.
+    /// Its lightness, if it could be decoded, and its opacity.
     Image { luma: Option<Samples>, opacity: Option<Samples> },
 }
 
 impl Picture {
-    /// `packed` are the bytes as they are in the file. `left` is how many pixels may still be decoded.
+    /// `packed` are the encoded bytes. `left` is the remaining number of pixels that may be decoded.
     pub(in crate::read::pdf) fn read(
         file: &File<'_>,
         resources: &Dictionary,
         dictionary: &Dictionary,
         packed: &[u8],
         left: &mut usize,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, DocumentError> {
         let source = Source { file, dictionary, packed };
         if file.resolve(dictionary.either("ImageMask", "IM"))?.is_true() {
             return Ok(match source.samples(&ColorSpace::Gray, left)? {
@@ -63,7 +63,7 @@ impl Picture {
         }
         let space = ColorSpace::read(file, resources, dictionary.either("ColorSpace", "CS"), 0)?;
         let luma = source.samples(&space, left)?;
-        let mask = |name: &str, is_inverted: bool, left: &mut usize| -> Result<Option<Samples>, Fault> {
+        let mask = |name: &str, is_inverted: bool, left: &mut usize| -> Result<Option<Samples>, DocumentError> {
             let Object::Stream(stream) = file.resolve(dictionary.get(name))?.into_owned() else { return Ok(None) };
             let source = Source { file, dictionary: &stream.dictionary, packed: file.packed(&stream)? };
             let samples = source.samples(&ColorSpace::Gray, left)?;
@@ -81,7 +81,7 @@ impl Picture {
         Ok(Self::Image { luma, opacity })
     }
 
-    /// How light and how opaque the picture is at a place, given by its share of the width and height. The luma of a
+    /// The lightness and opacity at a position, given as fractions of the width and height. The luma of a
     /// stencil is that of the current color.
     pub(in crate::read::pdf) fn at(&self, across: f32, down: f32, current: Option<f32>) -> (Option<f32>, f32) {
         let opacity = |samples: &Samples| f32::from(samples.at(across, down)) / 255.0;
@@ -101,10 +101,10 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// None if the picture is too large, damaged or in a form that is not decoded here.
-    fn samples(&self, space: &ColorSpace, left: &mut usize) -> Result<Option<Samples>, Fault> {
+    /// None if the picture is too large, damaged, or its encoding is not supported.
+    fn samples(&self, space: &ColorSpace, left: &mut usize) -> Result<Option<Samples>, DocumentError> {
         let file = self.file;
-        let number = |name: &str, short: &str| -> Result<usize, Fault> {
+        let number = |name: &str, short: &str| -> Result<usize, DocumentError> {
             Ok(file.resolve(self.dictionary.either(name, short))?.whole().unwrap_or(0))
         };
         let (width, height) = (number("Width", "W")?, number("Height", "H")?);
@@ -116,8 +116,8 @@ impl Source<'_> {
         file.budget.spend(pixels / 4)?;
         let content = match unpacked(file, self.dictionary, self.packed, LARGEST_STREAM) {
             Ok(content) => content,
-            Err(Fault::Damaged(_) | Fault::TooLarge(_)) => return Ok(None),
-            Err(fault) => return Err(fault),
+            Err(DocumentError::Damaged(_) | DocumentError::TooLarge(_)) => return Ok(None),
+            Err(error) => return Err(error),
         };
         let values = match &content.picture {
             Some((name, _)) if matches!(name.as_str(), "DCTDecode" | "DCT") => jpeg(&content.bytes, width, height),
@@ -142,7 +142,7 @@ impl Source<'_> {
         parameters: &Dictionary,
         width: usize,
         height: usize,
-    ) -> Result<Option<Vec<u8>>, Fault> {
+    ) -> Result<Option<Vec<u8>>, DocumentError> {
         let kind = self.file.resolve(parameters.get("K"))?.number().unwrap_or(0.0);
         let (columns, rows) = (width as u32, height as u32);
         self.file.budget.spend(bytes.len())?;
@@ -166,7 +166,7 @@ impl Source<'_> {
         space: &ColorSpace,
         width: usize,
         height: usize,
-    ) -> Result<Option<Vec<u8>>, Fault> {
+    ) -> Result<Option<Vec<u8>>, DocumentError> {
         let is_stencil = self.file.resolve(self.dictionary.either("ImageMask", "IM"))?.is_true();
         let bits = if is_stencil {
             1
@@ -187,7 +187,7 @@ impl Source<'_> {
                 values.push(luma);
             }
         }
-        // What breaks off is unknown; zero is what most readers show.
+        // Missing data is unknown. Most readers display zeros.
         values.resize(width * height, 0);
         Ok(Some(values))
     }
@@ -217,10 +217,10 @@ impl<'a> Shades<'a> {
             return table.get(sample(row, x, self.bits)).copied().flatten();
         }
         let count = self.space.components();
-        let most = if self.bits >= 8 { 255.0 } else { ((1_usize << self.bits) - 1) as f32 };
+        let max = if self.bits >= 8 { 255.0 } else { ((1_usize << self.bits) - 1) as f32 };
         let mut color = [0.0_f32; 4];
         for (index, part) in color.iter_mut().enumerate().take(count) {
-            *part = sample(row, x * count + index, self.bits) as f32 / most;
+            *part = sample(row, x * count + index, self.bits) as f32 / max;
         }
         let luma = match self.space {
             ColorSpace::Lab => Some(color[0] * 255.0),
@@ -243,7 +243,7 @@ fn sample(row: &[u8], index: usize, bits: usize) -> usize {
     }
 }
 
-/// None if it is damaged, or not of the size that the file says.
+/// None if it is damaged, or does not have the declared size.
 fn jpeg(bytes: &[u8], width: usize, height: usize) -> Option<Vec<u8>> {
     let options =
         DecoderOptions::default().set_max_width(width).set_max_height(height).jpeg_set_out_colorspace(JpegColors::Luma);

@@ -1,15 +1,15 @@
-//! Layers that a reader does not show when a document is opened (ISO 32000-1, 8.11).
+//! Layers that are hidden when a document is opened (ISO 32000-1, 8.11).
 
 use std::collections::BTreeSet;
 
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::read::pdf::file::File;
 use crate::read::pdf::object::{Dictionary, Object};
 
 const MOST_LAYERS: usize = 10_000;
 const DEEPEST: usize = 8;
 
-/// The state of all layers as the document's own configuration has it.
+/// The state of all layers in the document's default configuration.
 #[derive(Debug, Default)]
 pub(in crate::read::pdf) struct Layers {
     is_off_by_default: bool,
@@ -18,14 +18,14 @@ pub(in crate::read::pdf) struct Layers {
 }
 
 impl Layers {
-    pub(in crate::read::pdf) fn read(file: &File<'_>) -> Result<Self, Fault> {
+    pub(in crate::read::pdf) fn read(file: &File<'_>) -> Result<Self, DocumentError> {
         let catalog = file.catalog()?.unwrap_or_default();
         let properties = file.resolve(catalog.get("OCProperties"))?;
         let Some(properties) = properties.dictionary() else { return Ok(Self::default()) };
         let configuration = file.resolve(properties.get("D"))?;
         let empty = Dictionary::default();
         let configuration = configuration.dictionary().unwrap_or(&empty);
-        let listed = |name: &str| -> Result<BTreeSet<u32>, Fault> {
+        let listed = |name: &str| -> Result<BTreeSet<u32>, DocumentError> {
             let listed = file.resolve(configuration.get(name))?;
             Ok(listed.array().iter().take(MOST_LAYERS).filter_map(Object::reference).collect())
         };
@@ -33,12 +33,12 @@ impl Layers {
         Ok(Self { is_off_by_default, on: listed("ON")?, off: listed("OFF")? })
     }
 
-    /// Whether what belongs to this group or membership is shown. Without one it is.
-    pub(in crate::read::pdf) fn shows(&self, file: &File<'_>, object: &Object) -> Result<bool, Fault> {
+    /// Whether the content of a group or membership is shown. Content without one is.
+    pub(in crate::read::pdf) fn shows(&self, file: &File<'_>, object: &Object) -> Result<bool, DocumentError> {
         self.is_shown(file, object, 0)
     }
 
-    fn is_shown(&self, file: &File<'_>, object: &Object, depth: usize) -> Result<bool, Fault> {
+    fn is_shown(&self, file: &File<'_>, object: &Object, depth: usize) -> Result<bool, DocumentError> {
         file.budget.spend(20)?;
         let resolved = file.resolve(object)?;
         let Some(dictionary) = resolved.dictionary() else { return Ok(true) };
@@ -47,7 +47,7 @@ impl Layers {
         }
         let expression = file.resolve(dictionary.get("VE"))?;
         if !expression.array().is_empty() {
-            return self.holds(file, &expression, depth + 1);
+            return self.evaluate(file, &expression, depth + 1);
         }
         let groups = dictionary.get("OCGs");
         let listed = file.resolve(groups)?;
@@ -70,7 +70,7 @@ impl Layers {
     }
 
     /// `[/And a [/Not b]]`.
-    fn holds(&self, file: &File<'_>, expression: &Object, depth: usize) -> Result<bool, Fault> {
+    fn evaluate(&self, file: &File<'_>, expression: &Object, depth: usize) -> Result<bool, DocumentError> {
         let resolved = file.resolve(expression)?;
         let [operator, operands @ ..] = resolved.array() else { return self.is_shown(file, expression, depth) };
         if depth > DEEPEST {
@@ -78,7 +78,7 @@ impl Layers {
         }
         let mut states = Vec::new();
         for operand in operands.iter().take(MOST_LAYERS) {
-            states.push(self.holds(file, operand, depth + 1)?);
+            states.push(self.evaluate(file, operand, depth + 1)?);
         }
         Ok(match operator.name() {
             Some("Or") => states.iter().any(|on| *on),
@@ -96,8 +96,8 @@ impl Layers {
     }
 }
 
-/// Whether the group itself says that it is not shown, or not printed.
-fn says_off(file: &File<'_>, group: &Dictionary) -> Result<bool, Fault> {
+/// Whether the group itself is hidden on screen or in print.
+fn says_off(file: &File<'_>, group: &Dictionary) -> Result<bool, DocumentError> {
     let usage = file.resolve(group.get("Usage"))?;
     let Some(usage) = usage.dictionary() else { return Ok(false) };
     for (name, state) in [("View", "ViewState"), ("Print", "PrintState")] {

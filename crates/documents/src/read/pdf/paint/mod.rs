@@ -1,6 +1,6 @@
-//! Paints a page in gray and keeps track of its glyphs, to tell which of them a person would see.
+//! Paints a page in gray and tracks its glyphs, to determine which of them are visible.
 //!
-//! Nothing is shown to anybody: the pixels only answer what each glyph changes on the finished page, whatever is painted
+//! The pixels only serve to determine what each glyph changes on the finished page, considering everything that is painted
 //! before or after it.
 
 mod canvas;
@@ -9,8 +9,8 @@ mod function;
 mod glyphs;
 mod image;
 mod layers;
-mod plain;
 pub(super) mod raster;
+mod text_only;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -23,23 +23,23 @@ pub(super) use image::Picture;
 pub(super) use layers::Layers;
 
 use canvas::LEAST_OPACITY;
-use plain::{Plain, Shape};
+use text_only::{Plain, Shape};
 
 pub(super) use canvas::Canvas;
 use raster::{Area, Bounds, Contour, FillRule, Mask, Point};
 
 use super::matrix::Matrix;
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::read::budget::Budget;
 
-/// 108 dots an inch: strokes of 4 point print are about half a pixel wide.
+/// 108 dots per inch: strokes of 4 point print are about half a pixel wide.
 const PIXELS_PER_POINT: f32 = 1.5;
-/// In points: larger pages are looked at as if they were printed on paper of 17 inches.
+/// The maximum size in points. Larger pages are scaled down as if printed on 17 inch paper.
 const LONGEST_SIDE: f32 = 1224.0;
-/// Of all pictures of a document.
+/// The pixels of all pictures of a document.
 pub(super) const MOST_IMAGE_PIXELS: usize = 96 << 20;
 const MOST_GLYPHS: usize = 200_000;
-/// Bytes of the glyphs' masks, of one page.
+/// Bytes of the glyph masks of one page.
 const MOST_MASKS: usize = 32 << 20;
 const TILE: usize = 16;
 
@@ -52,7 +52,7 @@ pub(super) struct Frame {
     pub(super) top: f32,
 }
 
-/// The part of the graphics state that says how things look.
+/// The part of the graphics state that affects the appearance.
 #[derive(Clone)]
 pub(super) struct Graphics {
     pub(super) clip: Clip,
@@ -60,13 +60,13 @@ pub(super) struct Graphics {
     pub(super) stroke: Color,
     pub(super) fill_opacity: f32,
     pub(super) stroke_opacity: f32,
-    /// Of the groups around.
+    /// The opacity of the enclosing groups.
     pub(super) group_opacity: f32,
     pub(super) blend: Blend,
-    /// A mask that is not evaluated: text below it is not counted.
+    /// Whether there is a mask, which is not evaluated. Masked text does not count.
     pub(super) has_soft_mask: bool,
     pub(super) line_width: f32,
-    /// Whether lines go on beyond their ends by half their width.
+    /// Whether lines extend beyond their ends by half their width.
     pub(super) has_caps: bool,
     /// Dashed lines are painted as if they had no gaps.
     pub(super) is_dashed: bool,
@@ -110,27 +110,32 @@ impl Graphics {
 pub(super) struct Painter {
     /// From the units of the page to pixels.
     pub(super) device: Matrix,
-    /// How many points one unit of the page is when it is printed.
+    /// The size of one unit of the page in points.
     pub(super) points_per_unit: f32,
     canvas: Canvas,
     glyphs: Vec<GlyphMark>,
-    /// The glyphs by what they stand for and about where they are, to find those that are printed twice.
+    /// The glyphs by text and approximate position, to find those that are printed twice.
     placed: BTreeMap<(String, i32, i32), u32>,
     pub(super) layers: Rc<Layers>,
-    /// How many layers around are not shown.
+    /// The number of enclosing hidden layers.
     pub(super) hidden: usize,
-    /// The glyph that is being drawn by a content stream; 0 for none.
+    /// The glyph that a content stream is drawing, or 0.
     pub(super) owner: u32,
     tiles: Tiles,
     masks_left: usize,
-    /// Present when it is asked whether the page shows anything beside text.
+    /// Present if the page is checked for content other than text.
     plain: Option<Plain>,
     has_unread: bool,
 }
 
 impl Painter {
-    /// `cells` are the places of glyphs, in units of the page: nothing else is painted.
-    pub(super) fn new(frame: Frame, layers: Rc<Layers>, cells: &[Bounds], budget: &Budget) -> Result<Self, Fault> {
+    /// `cells` are the positions of glyphs, in units of the page. Nothing else is painted.
+    pub(super) fn new(
+        frame: Frame,
+        layers: Rc<Layers>,
+        cells: &[Bounds],
+        budget: &Budget,
+    ) -> Result<Self, DocumentError> {
         let (width, height) = (frame.right - frame.left, frame.top - frame.bottom);
         let points_per_unit = (LONGEST_SIDE / width.max(height)).min(1.0);
         let scale = points_per_unit * PIXELS_PER_POINT;
@@ -158,25 +163,25 @@ impl Painter {
         })
     }
 
-    /// A painter of the whole page that also looks for what is not text.
-    pub(super) fn strict(frame: Frame, layers: Rc<Layers>, budget: &Budget) -> Result<Self, Fault> {
+    /// A painter of the whole page that also checks for content other than text.
+    pub(super) fn strict(frame: Frame, layers: Rc<Layers>, budget: &Budget) -> Result<Self, DocumentError> {
         Ok(Self { plain: Some(Plain::default()), ..Self::whole(frame, layers, budget)? })
     }
 
-    /// A painter of the whole page, also where there are no glyphs.
-    pub(super) fn whole(frame: Frame, layers: Rc<Layers>, budget: &Budget) -> Result<Self, Fault> {
+    /// A painter of the whole page, including parts without glyphs.
+    pub(super) fn whole(frame: Frame, layers: Rc<Layers>, budget: &Budget) -> Result<Self, DocumentError> {
         let everywhere = Bounds { left: frame.left, top: frame.bottom, right: frame.right, bottom: frame.top };
         Self::new(frame, layers, &[everywhere], budget)
     }
 
-    /// Something is shown that is not text. It counts only if that is asked.
+    /// Reports content that is not text. It only counts if that is checked.
     pub(super) fn note(&mut self, what: &'static str) {
         if let Some(plain) = self.plain.as_mut().filter(|_| self.hidden == 0) {
             plain.note(what);
         }
     }
 
-    /// Something is not painted as readers of PDF files paint it.
+    /// Reports content that is not painted as PDF readers do.
     pub(super) fn note_unread(&mut self, what: &'static str) {
         self.has_unread |= self.hidden == 0;
         self.note(what);
@@ -186,8 +191,8 @@ impl Painter {
         self.has_unread
     }
 
-    /// What the page shows beside clear text, if it does.
-    pub(super) fn finish_plain(self, budget: &Budget) -> Result<Option<&'static str>, Fault> {
+    /// The first content of the page that is not clear text.
+    pub(super) fn finish_plain(self, budget: &Budget) -> Result<Option<&'static str>, DocumentError> {
         self.plain.map_or(Ok(None), |plain| plain.finish(&self.glyphs, &self.canvas, budget))
     }
 
@@ -195,13 +200,13 @@ impl Painter {
         self.canvas.area
     }
 
-    /// Begins a glyph and returns its number, from 1.
-    pub(super) fn begin(&mut self, mark: GlyphMark) -> Result<u32, Fault> {
+    /// Starts a glyph and returns its number, from 1.
+    pub(super) fn begin(&mut self, mark: GlyphMark) -> Result<u32, DocumentError> {
         if let Some(number) = self.same(&mark) {
             return Ok(number);
         }
         if self.glyphs.len() >= MOST_GLYPHS {
-            return Err(Fault::TooLarge("a page has more than 200 000 letters"));
+            return Err(DocumentError::TooLarge("a page has more than 200 000 letters"));
         }
         let (column, row) = self.place(&mark);
         self.placed.insert((mark.text.clone(), column, row), self.glyphs.len() as u32 + 1);
@@ -209,7 +214,7 @@ impl Painter {
         Ok(self.glyphs.len() as u32)
     }
 
-    /// The glyph that this one is printed over, to make it bolder or by mistake.
+    /// The glyph that this one is printed over, which makes it bold.
     fn same(&self, mark: &GlyphMark) -> Option<u32> {
         let (column, row) = self.place(mark);
         let around = [-1, 0, 1].into_iter().flat_map(|down| [-1, 0, 1].map(|right| (right, down)));
@@ -228,7 +233,7 @@ impl Painter {
         ((x / 4.0).floor() as i32, (y / 4.0).floor() as i32)
     }
 
-    /// All glyphs, with whether a person would see them.
+    /// All glyphs, with whether they are visible.
     pub(super) fn finish(self) -> (Vec<(GlyphMark, bool)>, Canvas) {
         let (canvas, glyphs) = (self.canvas, self.glyphs);
         let glyphs = glyphs
@@ -249,13 +254,13 @@ impl Painter {
         graphics: &Graphics,
         owner: u32,
         budget: &Budget,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DocumentError> {
         if self.hidden > 0 || !self.matters(contours, 0.0, owner) {
             return Ok(());
         }
         let within = if owner == 0 { graphics.clip.area } else { self.area() };
         let mut mask = raster::fill(contours, rule, within, budget)?;
-        // Readers paint every pixel that a shape touches, however thin it is.
+        // Readers paint every pixel that a shape touches, regardless of its width.
         let thin: Vec<Contour> = match owner {
             0 => contours.iter().filter(|contour| raster::is_thin(contour)).cloned().collect(),
             _ => Vec::new(),
@@ -282,7 +287,7 @@ impl Painter {
         graphics: &Graphics,
         owner: u32,
         budget: &Budget,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DocumentError> {
         if self.hidden > 0 || !self.matters(contours, width, owner) {
             return Ok(());
         }
@@ -304,7 +309,7 @@ impl Painter {
         graphics: &Graphics,
         owner: u32,
         budget: &Budget,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DocumentError> {
         let ink = if pen.is_some() { graphics.stroke_ink() } else { graphics.fill_ink() };
         if ink.opacity > 0.0 && ink.opacity < LEAST_OPACITY {
             self.note_unread("ink that is almost transparent");
@@ -340,15 +345,15 @@ impl Painter {
         glyph.add(mask, bounds, luma);
     }
 
-    /// Paints all that the clip leaves.
-    pub(super) fn flood(&mut self, ink: Ink, clip: &Clip, budget: &Budget) -> Result<(), Fault> {
+    /// Paints everything within the clip.
+    pub(super) fn flood(&mut self, ink: Ink, clip: &Clip, budget: &Budget) -> Result<(), DocumentError> {
         if self.hidden > 0 {
             return Ok(());
         }
         self.canvas.paint_area(clip.area, clip, ink, budget)
     }
 
-    /// Whether a picture with this matrix could hide a glyph, or lies below one.
+    /// Whether a picture with this matrix may overlap a glyph.
     pub(super) fn shows_picture(&self, placed: Matrix, owner: u32) -> bool {
         self.hidden == 0 && self.matters(&[square(placed)], 0.0, owner)
     }
@@ -361,7 +366,7 @@ impl Painter {
         graphics: &Graphics,
         owner: u32,
         budget: &Budget,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DocumentError> {
         let corners = square(placed);
         let (Some(bounds), Some(inverse)) = (Bounds::of(corners.iter().copied()), placed.inverse()) else {
             return Ok(());
@@ -403,7 +408,7 @@ fn square(placed: Matrix) -> Contour {
     [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)].into_iter().map(|corner| placed.apply(corner)).collect()
 }
 
-/// The mean of nine places within a pixel.
+/// The mean of nine samples within a pixel.
 fn sampled(picture: &Picture, inverse: Matrix, (x, y): (usize, usize), current: Option<f32>) -> (Option<f32>, f32) {
     let (mut light, mut opacity) = (Some(0.0_f32), 0.0_f32);
     for (right, down) in [0, 1, 2].into_iter().flat_map(|down| [0, 1, 2].map(|right| (right, down))) {

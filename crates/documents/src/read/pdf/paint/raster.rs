@@ -1,13 +1,13 @@
 //! Converts outlines to pixel coverage.
 
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::read::budget::Budget;
 
 /// In pixels, from the upper left corner of the page.
 pub(in crate::read::pdf) type Point = (f32, f32);
 pub(in crate::read::pdf) type Contour = Vec<Point>;
 
-/// Coordinates beyond this are moved to it; no page is that large.
+/// The maximum coordinate. No page is that large.
 const FARTHEST: f32 = 100_000.0;
 /// Half the width of the thinnest line, in pixels.
 const HAIRLINE: f32 = 0.35;
@@ -142,7 +142,7 @@ impl Bounds {
     }
 }
 
-/// How much of each pixel is covered, from 0 to 255.
+/// The coverage of each pixel, from 0 to 255.
 #[derive(Clone, Debug)]
 pub(in crate::read::pdf) struct Mask {
     pub(in crate::read::pdf) area: Area,
@@ -160,7 +160,7 @@ impl Mask {
 }
 
 impl Mask {
-    /// What either covers.
+    /// The union of both masks.
     pub(in crate::read::pdf) fn merged(&self, other: &Self) -> Self {
         let area = self.area.union(other.area);
         let places = (area.top..area.bottom).flat_map(|y| (area.left..area.right).map(move |x| (x, y)));
@@ -168,13 +168,13 @@ impl Mask {
     }
 }
 
-/// The inside of some closed contours, as far as it is within the area. None if nothing is.
+/// The inside of closed contours within the area. None if it is empty.
 pub(in crate::read::pdf) fn fill(
     contours: &[Contour],
     rule: FillRule,
     within: Area,
     budget: &Budget,
-) -> Result<Option<Mask>, Fault> {
+) -> Result<Option<Mask>, DocumentError> {
     let Some(bounds) = Bounds::of(contours.iter().flatten().copied()) else { return Ok(None) };
     let area = bounds.area().intersection(within);
     if area.is_empty() {
@@ -189,7 +189,7 @@ pub(in crate::read::pdf) fn fill(
     Ok(Some(rows.finish(rule)))
 }
 
-/// Whether a closed contour is nowhere near as wide as a pixel.
+/// Whether a closed contour is much narrower than a pixel.
 pub(in crate::read::pdf) fn is_thin(contour: &Contour) -> bool {
     let sides = || contour.iter().zip(contour.iter().cycle().skip(1));
     let twice_the_area: f32 = sides().map(|((x0, y0), (x1, y1))| x0 * y1 - x1 * y0).sum();
@@ -197,14 +197,14 @@ pub(in crate::read::pdf) fn is_thin(contour: &Contour) -> bool {
     twice_the_area.abs() < around * HAIRLINE
 }
 
-/// The lines between the points of each contour, drawn with a pen. With caps they go on by half the width of the pen.
+/// The lines between the points of each contour, drawn with a pen. With caps, they are extended by half the pen width.
 pub(in crate::read::pdf) fn stroke(
     contours: &[Contour],
     width: f32,
     has_caps: bool,
     within: Area,
     budget: &Budget,
-) -> Result<Option<Mask>, Fault> {
+) -> Result<Option<Mask>, DocumentError> {
     let half = (width / 2.0).clamp(HAIRLINE, FARTHEST);
     let Some(bounds) = Bounds::of(contours.iter().flatten().copied()) else { return Ok(None) };
     let bounds = bounds.grown(half);
@@ -224,7 +224,7 @@ pub(in crate::read::pdf) fn stroke(
             let (dx, dy) = if length > 0.0 { (dx / length * half, dy / length * half) } else { (half, 0.0) };
             let (capx, capy) = if has_caps { (dx, dy) } else { (0.0, 0.0) };
             let ((x0, y0), (x1, y1)) = ((x0 - capx, y0 - capy), (x1 + capx, y1 + capy));
-            // All of these run the same way round, so that overlapping ones add up.
+            // All of these have the same orientation, so that overlapping ones add up.
             let corners = [(x0 - dy, y0 + dx), (x1 - dy, y1 + dx), (x1 + dy, y1 - dx), (x0 + dy, y0 - dx)];
             for (from, to) in corners.iter().zip(corners.iter().cycle().skip(1)) {
                 rows.line(*from, *to)?;
@@ -234,7 +234,7 @@ pub(in crate::read::pdf) fn stroke(
     Ok(Some(rows.finish(FillRule::NonZero)))
 }
 
-/// Signed areas, row by row: the sum from the left is how often a pixel is wound around.
+/// Signed areas, row by row: the sum from the left is the winding number of a pixel.
 struct Accumulator<'a> {
     area: Area,
     stride: usize,
@@ -243,13 +243,13 @@ struct Accumulator<'a> {
 }
 
 impl<'a> Accumulator<'a> {
-    fn new(area: Area, budget: &'a Budget) -> Result<Self, Fault> {
+    fn new(area: Area, budget: &'a Budget) -> Result<Self, DocumentError> {
         let stride = area.width() + 2;
         budget.spend(stride * area.height() / 4)?;
         Ok(Self { area, stride, sums: vec![0.0; stride * area.height()], budget })
     }
 
-    fn line(&mut self, from: Point, to: Point) -> Result<(), Fault> {
+    fn line(&mut self, from: Point, to: Point) -> Result<(), DocumentError> {
         let (left, top) = (self.area.left as f32, self.area.top as f32);
         let near = |(x, y): Point| ((x - left).clamp(-FARTHEST, FARTHEST), (y - top).clamp(-FARTHEST, FARTHEST));
         let (from, to) = (near(from), near(to));
@@ -274,7 +274,7 @@ impl<'a> Accumulator<'a> {
     }
 
     /// One row's part of a line, from `low` to `high`, which spans a signed height.
-    fn segment(&mut self, y: usize, low: f32, high: f32, height: f32) -> Result<(), Fault> {
+    fn segment(&mut self, y: usize, low: f32, high: f32, height: f32) -> Result<(), DocumentError> {
         let start = y * self.stride;
         let Some(row) = self.sums.get_mut(start..start + self.stride) else { return Ok(()) };
         let mut add = |index: usize, amount: f32| {

@@ -1,19 +1,19 @@
-//! Finding a phrase in what was said.
+//! Finds phrases in spoken text.
 //!
-//! A phrase is found at whole words only. Digits said one by one are one number: "456" is not in "3 4 5 6".
+//! A phrase matches whole words only. Single digits are joined to one number: "456" is not in "3 4 5 6".
 
 use crate::dates::{date_at, dates};
-use crate::letters::letters;
 use crate::numbers::numbers;
+use crate::spelling::spelled_letters;
 use crate::units::{Unit, units};
 
-/// What was said: as it stands, with its spelled letters put together, and with its dates in one form.
+/// A text in several readings: as it is, with spelled letters joined, and with normalized dates.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct SpokenText {
     readings: Vec<Reading>,
 }
 
-/// Letters and digits without spaces; where words start and end, and which word of the text each byte is of.
+/// Letters and digits without spaces. By byte: whether a word starts or ends here, and the words of the text that it is from.
 #[derive(Clone, Debug)]
 struct Reading {
     text: String,
@@ -22,20 +22,23 @@ struct Reading {
     words: Vec<(usize, usize)>,
 }
 
-/// The words of the text, counted from 0, that a phrase was found in.
+/// The first and last word of an occurrence, counted from 0.
 pub type Hit = (usize, usize);
 
-impl Said {
+impl SpokenText {
     pub fn new(text: &str) -> Self {
         let units = units(text);
-        let readings = variants(&units).into_iter().map(|units| Reading::new(numbers(&units)));
+        let readings = readings_of(&units).into_iter().map(|units| Reading::new(numbers(&units)));
         Self { readings: readings.collect() }
     }
 
-    /// The first place of the phrase after a word.
+    /// The first occurrence of the phrase after a word.
     pub fn find(&self, phrase: &str, after: Option<usize>) -> Option<Hit> {
-        let wanted = wanted(phrase);
-        let hits = self.readings.iter().flat_map(|reading| wanted.iter().map(|wanted| reading.find(wanted, after)));
+        let search_texts = search_texts(phrase);
+        let hits = self
+            .readings
+            .iter()
+            .flat_map(|reading| search_texts.iter().map(|search_texts| reading.find(search_texts, after)));
         hits.flatten().min()
     }
 
@@ -43,57 +46,57 @@ impl Said {
         self.find(phrase, None).is_some()
     }
 
-    /// Whether nothing else was said.
+    /// Whether the whole text is the phrase.
     pub fn is(&self, phrase: &str) -> bool {
-        let wanted = wanted(phrase);
-        self.readings.iter().any(|reading| wanted.contains(&reading.text))
+        let search_texts = search_texts(phrase);
+        self.readings.iter().any(|reading| search_texts.contains(&reading.text))
     }
 
-    /// What a look for one phrase may cost, in letters.
+    /// The cost of searching for one phrase, in characters.
     pub fn length(&self) -> usize {
         self.readings.iter().map(|reading| reading.text.len()).sum()
     }
 }
 
-/// The ways in which words can be read.
-fn variants(units: &[Unit]) -> Vec<Vec<Unit>> {
-    let mut variants = vec![units.to_vec()];
-    let spelled = letters(units);
+/// The readings of a text.
+fn readings_of(units: &[Unit]) -> Vec<Vec<Unit>> {
+    let mut readings = vec![units.to_vec()];
+    let spelled = spelled_letters(units);
     if spelled != units {
-        variants.push(spelled);
+        readings.push(spelled);
     }
     let has_date = (0..units.len()).any(|at| units.get(at..).is_some_and(|rest| date_at(rest).is_some()));
     if has_date {
-        variants.push(dates(units));
+        readings.push(dates(units));
     }
-    variants
+    readings
 }
 
-/// The phrase as it stands, as letters if it is spelled, and as other ways of saying the date that it is.
-fn wanted(phrase: &str) -> Vec<String> {
+/// The texts to search for: the phrase as it is, its letters if it is spelled, and the other forms of a date.
+fn search_texts(phrase: &str) -> Vec<String> {
     let joined = |units: &[Unit]| numbers(units).into_iter().map(|unit| unit.text).collect::<String>();
     let units = units(phrase);
-    let spelled = letters(&units);
+    let spelled = spelled_letters(&units);
     let is_spelled = spelled.iter().filter(|unit| unit.text.chars().count() == 1).count() > 1 && spelled != units;
-    let mut wanted = vec![joined(&units)];
+    let mut search_texts = vec![joined(&units)];
     if is_spelled {
-        wanted.push(joined(&spelled));
+        search_texts.push(joined(&spelled));
     }
     let dated = dates(&units);
     if (0..units.len()).any(|at| units.get(at..).is_some_and(|rest| date_at(rest).is_some())) {
-        wanted.push(joined(&dated));
+        search_texts.push(joined(&dated));
     }
-    // A date that is the whole phrase may also be given in digits alone, as keys are pressed.
+    // If the whole phrase is a date, it may also be entered as digits.
     if let Some(found) = date_at(&units).filter(|found| found.length == units.len())
         && let Some(year) = found.year
     {
         let (month, day) = (found.month, found.day);
-        wanted.extend([format!("{month:02}{day:02}{year}"), format!("{year}{month:02}{day:02}")]);
-        wanted.push(format!("{month}{day}{year}"));
+        search_texts.extend([format!("{month:02}{day:02}{year}"), format!("{year}{month:02}{day:02}")]);
+        search_texts.push(format!("{month}{day}{year}"));
     }
-    wanted.retain(|text| !text.is_empty());
-    wanted.dedup();
-    wanted
+    search_texts.retain(|text| !text.is_empty());
+    search_texts.dedup();
+    search_texts
 }
 
 impl Reading {
@@ -106,41 +109,41 @@ impl Reading {
             words: Vec::with_capacity(length),
         };
         for unit in units {
-            mark(&mut reading.starts, reading.text.len());
+            set(&mut reading.starts, reading.text.len());
             reading.text.push_str(&unit.text);
-            mark(&mut reading.ends, reading.text.len());
+            set(&mut reading.ends, reading.text.len());
             reading.words.resize(reading.text.len(), unit.words);
         }
         reading
     }
 
-    fn find(&self, wanted: &str, after: Option<usize>) -> Option<Hit> {
+    fn find(&self, search_texts: &str, after: Option<usize>) -> Option<Hit> {
         let is_later = |at: usize| after.is_none_or(|after| self.words.get(at).is_some_and(|words| words.0 > after));
         let starts = self.starts.iter().enumerate().filter(|(_, starts)| **starts).map(|(at, _)| at);
         starts.filter(|at| is_later(*at)).find_map(|at| {
-            let end = at + wanted.len();
-            let is_here = self.ends.get(end) == Some(&true) && self.text.get(at..end) == Some(wanted);
+            let end = at + search_texts.len();
+            let is_here = self.ends.get(end) == Some(&true) && self.text.get(at..end) == Some(search_texts);
             is_here.then(|| Some((self.words.get(at)?.0, self.words.get(end - 1)?.1))).flatten()
         })
     }
 }
 
-fn mark(places: &mut [bool], at: usize) {
-    if let Some(place) = places.get_mut(at) {
-        *place = true;
+fn set(flags: &mut [bool], at: usize) {
+    if let Some(flag) = flags.get_mut(at) {
+        *flag = true;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::Said;
+    use crate::SpokenText;
 
-    fn is_said(phrase: &str, text: &str) -> bool {
-        Said::new(text).has(phrase)
+    fn occurs(phrase: &str, text: &str) -> bool {
+        SpokenText::new(text).has(phrase)
     }
 
     #[test]
-    fn phrases_are_found_however_they_are_said() {
+    fn phrases_are_found_in_all_spellings() {
         for (phrase, text) in [
             ("date of birth", "What is your DATE-of-birth?"),
             ("Müller", "this is mu\u{308}ller speaking"),
@@ -170,7 +173,7 @@ mod tests {
             ("don't", "dont"),
             ("555-010-0199", "five five five oh one oh oh one nine nine"),
         ] {
-            assert!(is_said(phrase, text), "{phrase:?} in {text:?}");
+            assert!(occurs(phrase, text), "{phrase:?} in {text:?}");
         }
     }
 
@@ -189,7 +192,7 @@ mod tests {
             ("Victor", "v"),
             ("one", "someone"),
         ] {
-            assert!(!is_said(phrase, text), "{phrase:?} in {text:?}");
+            assert!(!occurs(phrase, text), "{phrase:?} in {text:?}");
         }
     }
 
@@ -197,10 +200,10 @@ mod tests {
         #[test]
         fn no_text_panics(phrase in ".*", text in ".*",
             words in "(one |oh |double |point |hundred |thousand |and |x |ray |as |in |b |[0-9,.]{1,5} |twenty |niner ){0,12}") {
-            is_said(&phrase, &text);
-            is_said(&words, &text);
-            is_said(&phrase, &words);
-            proptest::prop_assert!(words.trim_matches([' ', ',', '.']).is_empty() || is_said(&words, &words), "{words:?}");
+            occurs(&phrase, &text);
+            occurs(&words, &text);
+            occurs(&phrase, &words);
+            proptest::prop_assert!(words.trim_matches([' ', ',', '.']).is_empty() || occurs(&words, &words), "{words:?}");
         }
     }
 }

@@ -1,12 +1,12 @@
-//! A signature by hand: strokes that look written and are always the same for the same name. Nobody can read them, as usual.
+//! Draws handwritten signatures: strokes that are the same for the same name. They are not legible.
 
-/// Points in a box of 100 by 40, from its upper left corner.
+/// Points in a box of 100 by 40, relative to its upper left corner.
 pub(crate) type Stroke = Vec<(f32, f32)>;
 
 /// One stroke for each word of the name, and one below it.
 pub(crate) fn signature(name: &str) -> Vec<Stroke> {
-    let mut dice = Dice::new(name);
-    // Degrees after the comma and titles in front are not signed; of a long name the first and the last part are.
+    let mut dice = SeededRandom::new(name);
+    // The signature leaves out degrees and titles, and has only the first and last part of a long name.
     let name = name.split(',').next().unwrap_or_default();
     let mut words: Vec<Vec<char>> = name
         .split_whitespace()
@@ -39,8 +39,8 @@ pub(crate) fn signature(name: &str) -> Vec<Stroke> {
     strokes
 }
 
-/// A letter as a loop: high for capitals and letters with ascenders, low for those with descenders.
-fn letter_knots(letter: char, is_first: bool, x: f32, step: f32, dice: &mut Dice) -> Vec<(f32, f32)> {
+/// Draws a letter as a loop: high for capitals and letters with ascenders, low for those with descenders.
+fn letter_knots(letter: char, is_first: bool, x: f32, step: f32, dice: &mut SeededRandom) -> Vec<(f32, f32)> {
     let base = 26.0 + dice.within(1.5);
     let reach = match letter {
         _ if is_first => -23.0,
@@ -86,12 +86,12 @@ fn curve(knots: &[(f32, f32)]) -> Stroke {
     points
 }
 
-/// Chance that is the same every time.
-pub(crate) struct Dice(u64);
+/// A deterministic source of pseudorandom numbers.
+pub(crate) struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     pub(crate) fn new(seed: &str) -> Self {
-        // FNV-1a; SplitMix64 does the rest.
+        // FNV-1a of the seed; the numbers come from SplitMix64.
         Self(
             seed.bytes()
                 .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)),
@@ -109,7 +109,7 @@ impl Dice {
         self.roll() % bound.max(1)
     }
 
-    /// From minus to plus the bound.
+    /// A number from `-bound` to `bound`.
     pub(crate) fn within(&mut self, bound: f32) -> f32 {
         (self.below(2001) as f32 / 1000.0 - 1.0) * bound
     }

@@ -1,4 +1,4 @@
-//! Letters that are spelled: `bravo`, `x ray`, `b as in boy`, `b for boy`, `double t`.
+//! Recognizes spelled letters: `bravo`, `x ray`, `b as in boy`, `b for boy`, `double t`.
 
 use crate::numbers::below_hundred;
 use crate::units::{Unit, word};
@@ -9,16 +9,16 @@ const ALPHABET: [&str; 29] = [
     "whiskey", "whisky", "xray", "yankee", "zulu",
 ];
 
-/// What is said for a sign inside a code, and is not part of it.
-const SIGNS: [&str; 4] = ["dash", "hyphen", "slash", "underscore"];
+/// Words for separators in a code, which are not part of it.
+const SEPARATORS: [&str; 4] = ["dash", "hyphen", "slash", "underscore"];
 
-/// Spelled letters as letters.
-pub(crate) fn letters(units: &[Unit]) -> Vec<Unit> {
+/// Replaces spelled letters by the letters themselves.
+pub(crate) fn spelled_letters(units: &[Unit]) -> Vec<Unit> {
     let mut spelled: Vec<Unit> = Vec::with_capacity(units.len());
     let mut at = 0;
     while let Some(unit) = units.get(at) {
         let rest = units.get(at..).unwrap_or_default();
-        if let Some(times) = repeated(rest) {
+        if let Some(times) = repetitions(rest) {
             if let Some(letter) = rest.get(1) {
                 let words = (unit.words.0, letter.words.1);
                 spelled.extend(std::iter::repeat_n(Unit { words, ..letter.clone() }, times));
@@ -26,7 +26,7 @@ pub(crate) fn letters(units: &[Unit]) -> Vec<Unit> {
             at += 2;
             continue;
         }
-        if SIGNS.contains(&unit.text.as_str()) && spelled.last().is_some_and(is_of_code) {
+        if SEPARATORS.contains(&unit.text.as_str()) && spelled.last().is_some_and(is_code_part) {
             at += 1;
             continue;
         }
@@ -39,13 +39,13 @@ pub(crate) fn letters(units: &[Unit]) -> Vec<Unit> {
     spelled
 }
 
-fn is_of_code(unit: &Unit) -> bool {
+fn is_code_part(unit: &Unit) -> bool {
     let is_number = unit.is_number || below_hundred(std::slice::from_ref(unit)).is_some();
     is_number || unit.is_letter() || unit.text.chars().any(|c| c.is_ascii_digit())
 }
 
-/// How often the letter after this word is meant.
-fn repeated(units: &[Unit]) -> Option<usize> {
+/// How often the letter after `double` and `triple` is repeated.
+fn repetitions(units: &[Unit]) -> Option<usize> {
     let is_letter = units.get(1).is_some_and(Unit::is_letter);
     match word(units, 0) {
         "double" if is_letter => Some(2),
@@ -54,7 +54,7 @@ fn repeated(units: &[Unit]) -> Option<usize> {
     }
 }
 
-/// How many words spell one letter here.
+/// The number of words that spell the letter at the start of the units. 0 if none is spelled.
 fn spelled_length(units: &[Unit]) -> usize {
     let is_letter = units.first().is_some_and(Unit::is_letter);
     let starts_so = |at: usize| word(units, at).chars().count() > 1 && word(units, at).starts_with(word(units, 0));

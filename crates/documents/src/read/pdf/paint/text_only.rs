@@ -1,7 +1,7 @@
-//! Decides whether a page shows nothing but text that is easy to read: no pictures, no drawings, nothing faint.
+//! Decides whether a page shows only legible text: no pictures, no drawings, no faint text.
 //!
-//! Two things are allowed because ordinary writers of documents draw them: what changes no pixel, such as a white
-//! background, and the rules and light bands of forms and tables, as long as they do not touch text.
+//! Two kinds of content are allowed because ordinary writers produce them: content that changes no pixel, such as a white
+//! background, and the rules and light bands of forms and tables, if they do not touch text.
 
 use std::collections::BTreeMap;
 
@@ -9,37 +9,37 @@ use super::canvas::{Canvas, Ink};
 use super::glyphs::GlyphMark;
 use super::raster::{Area, Bounds, Contour, Mask};
 use super::{Clip, PIXELS_PER_POINT};
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::read::budget::Budget;
 
-/// In pixels: the thickest rule.
+/// The maximum thickness of a rule, in pixels.
 const THICKEST_RULE: f32 = 2.0 * PIXELS_PER_POINT;
-/// The shortest horizontal rule: shorter lines can be put together to letters.
+/// The minimum length of a horizontal rule. Shorter lines could form letters.
 const SHORTEST_RULE: f32 = 110.0 * PIXELS_PER_POINT;
-/// A rule that vertical ones may end at, as in a table.
+/// The minimum length of a rule at which vertical rules may end, as in a table.
 const TABLE_RULE: f32 = 300.0 * PIXELS_PER_POINT;
-/// The least distance between parallel rules: nearer ones can be put together to areas.
+/// The minimum distance between parallel rules. Closer ones could form areas.
 const APART: f32 = 6.0 * PIXELS_PER_POINT;
-/// How near to each other the rules of a table end.
+/// The maximum distance between the ends of the rules of a table.
 const NEAR: f32 = 3.0;
-/// How far the sides of two rules may be from each other that are one line.
+/// The maximum distance between the sides of two rules that form one line.
 const SAME_LINE: f32 = 0.75;
-/// How light a band behind text is: a fax machine does not show it.
+/// The minimum lightness of a band behind text, so that a fax machine does not reproduce it.
 const LIGHTEST_BAND: f32 = 225.0;
-/// A difference in lightness, of 255, that nobody sees.
+/// An invisible difference in lightness, of 255.
 const UNSEEN: f32 = 6.0;
-/// The least difference between text and what is around it.
+/// The minimum difference between text and its surroundings.
 const CLEAR: f32 = 80.0;
 /// Rules and bands of one page.
 const MOST_BARS: usize = 5_000;
 const DRAWING: &str = "a drawing";
 
-/// What was found on a page beside text.
+/// The first content of a page that is not text.
 #[derive(Default)]
 pub(in crate::read::pdf) struct Plain {
     other: Option<&'static str>,
     bars: Vec<Bar>,
-    /// The ink of each glyph in pixels, and how many of them other glyphs cover or show through.
+    /// The ink of each glyph in pixels, and how many of them overlap with other glyphs.
     overlaps: BTreeMap<u32, (usize, usize)>,
 }
 
@@ -53,23 +53,23 @@ struct Bar {
 /// A shape that is about to be painted, not as part of a glyph.
 pub(super) struct Shape<'a> {
     pub(super) contours: &'a [Contour],
-    /// Of the pen, or none for a filled shape.
+    /// The width of the pen. None for a filled shape.
     pub(super) pen: Option<f32>,
-    /// How far lines go on beyond their ends.
+    /// The extension of lines beyond their ends.
     pub(super) cap: f32,
     pub(super) clip: &'a Clip,
     pub(super) ink: Ink,
 }
 
 impl Plain {
-    /// The first thing counts.
+    /// Keeps the first finding.
     pub(in crate::read::pdf) fn note(&mut self, what: &'static str) {
         self.other.get_or_insert(what);
     }
 
-    /// Looks at the outline and not at pixels: readers paint thin shapes more strongly than their area says, and shapes
-    /// that nobody sees add up.
-    pub(super) fn shape(&mut self, shape: &Shape<'_>, canvas: &Canvas, budget: &Budget) -> Result<(), Fault> {
+    /// Examines the outline instead of pixels, because readers paint thin shapes more strongly than their area, and invisible shapes
+    /// add up.
+    pub(super) fn shape(&mut self, shape: &Shape<'_>, canvas: &Canvas, budget: &Budget) -> Result<(), DocumentError> {
         let Shape { contours, pen, cap, clip, ink } = shape;
         if ink.opacity <= 0.0 || self.other.is_some() {
             return Ok(());
@@ -100,9 +100,16 @@ impl Plain {
         Ok(())
     }
 
-    fn bar(&mut self, bounds: Bounds, luma: f32, shown: Area, canvas: &Canvas, budget: &Budget) -> Result<(), Fault> {
-        let Some(bounds) = bounds.intersection(shown.bounds()) else { return Ok(()) };
-        let area = bounds.area().intersection(shown);
+    fn bar(
+        &mut self,
+        bounds: Bounds,
+        luma: f32,
+        visible: Area,
+        canvas: &Canvas,
+        budget: &Budget,
+    ) -> Result<(), DocumentError> {
+        let Some(bounds) = bounds.intersection(visible.bounds()) else { return Ok(()) };
+        let area = bounds.area().intersection(visible);
         budget.spend(area.width() * area.height() / 4)?;
         let is_rule = bounds.width().min(bounds.height()) <= THICKEST_RULE;
         let is_band = || luma >= LIGHTEST_BAND && bounds.width() >= TABLE_RULE && !canvas.has_glyphs(area);
@@ -134,13 +141,13 @@ impl Plain {
         }
     }
 
-    /// What the page shows beside clear text, if it does.
+    /// The first content of the page that is not clear text.
     pub(super) fn finish(
         mut self,
         glyphs: &[GlyphMark],
         canvas: &Canvas,
         budget: &Budget,
-    ) -> Result<Option<&'static str>, Fault> {
+    ) -> Result<Option<&'static str>, DocumentError> {
         for (mark, number) in glyphs.iter().zip(1..) {
             let (has_trace, is_said) = (mark.has_trace(canvas, number, UNSEEN), is_said(&mark.text));
             if has_trace && !is_said {
@@ -164,7 +171,7 @@ impl Plain {
     }
 }
 
-/// Whether so much of a glyph's ink overlaps with other glyphs as when it strikes them out, or is struck out.
+/// Whether a glyph's ink overlaps with other glyphs as much as with strikethrough.
 fn is_struck((ink, overlap): (usize, usize)) -> bool {
     const FEW: usize = 3;
     overlap > FEW && overlap * 8 > ink
@@ -191,7 +198,7 @@ impl Bar {
         }
     }
 
-    /// Whether it takes something away from an earlier bar, or is so near to it that both are one area.
+    /// Whether it covers a part of an earlier bar, or is so close that both form one area.
     fn clashes_with(&self, earlier: &Self) -> bool {
         let (one, two) = (self.bounds, earlier.bounds);
         let is_lighter = self.luma > earlier.luma + UNSEEN;
@@ -202,20 +209,20 @@ impl Bar {
             true => near(one.top, two.top) && near(one.bottom, two.bottom),
             false => near(one.left, two.left) && near(one.right, two.right),
         };
-        // As below a letterhead: two lines of the same length make no other shape.
+        // As below a letterhead: two lines of the same length do not form another shape.
         let is_double = self.is_table_rule() && near(one.left, two.left) && near(one.right, two.right);
         let is_too_near = is_parallel && !is_same_line && !is_double && one.grown(APART).intersection(two).is_some();
         (is_over && is_lighter) || is_too_near
     }
 }
 
-/// Whether characters are what they say: those for private use say nothing.
+/// Whether characters have a defined meaning. Private-use characters have none.
 fn is_said(text: &str) -> bool {
     let is_private = |c: char| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' | '\u{fffd}');
     !text.trim().is_empty() && !text.contains(is_private)
 }
 
-/// Whether a vertical rule begins and ends at horizontal ones.
+/// Whether a vertical rule starts and ends at horizontal ones.
 fn is_between(rule: &Bounds, table: &[Bounds]) -> bool {
     let x = (rule.left + rule.right) / 2.0;
     let ends_at = |y: f32| {
@@ -225,12 +232,12 @@ fn is_between(rule: &Bounds, table: &[Bounds]) -> bool {
     ends_at(rule.top) && ends_at(rule.bottom)
 }
 
-/// How much larger a thin shape is painted on each side: readers paint it as a hairline.
+/// The growth of a thin shape on each side, because readers paint it as a hairline.
 fn hairline(bounds: Bounds) -> f32 {
     (0.5 - bounds.width().min(bounds.height())).max(0.0) / 2.0
 }
 
-/// The bars of a contour that is nothing else: a filled rectangle, or lines along the sides of the page.
+/// The bars of a contour that consists of bars only: a filled rectangle, or horizontal and vertical lines.
 fn bars(contour: &Contour, pen: Option<f32>, cap: f32) -> Option<Vec<Bounds>> {
     let near = |a: f32, b: f32| (a - b).abs() < 0.05;
     let sides = || contour.iter().zip(contour.iter().skip(1));

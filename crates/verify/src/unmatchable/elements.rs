@@ -1,10 +1,10 @@
-//! Paths of fields that a check compares: an element that the resource type does not have can never be found.
+//! Finds paths of fields to elements that the resource type does not have.
 
 use fhir::definitions::Structure;
 use fhir::{ResourceType, nearest};
 use serde_json::Value;
 
-/// Where in the assertion, and what is wrong.
+/// Unknown elements: the path in the assertion, and a message.
 pub(super) fn unknown_paths(assertion: &Value, resource_type: ResourceType) -> Vec<(String, String)> {
     let Some(structure) = Structure::of(resource_type) else { return Vec::new() };
     let fields = assertion["fields"].as_array().into_iter().flatten().enumerate();
@@ -15,7 +15,7 @@ pub(super) fn unknown_paths(assertion: &Value, resource_type: ResourceType) -> V
     found.collect()
 }
 
-/// Follows the path as long as it is plain names; what a function gives is not known.
+/// Follows the path as long as it has plain names only. The result of a function is not known.
 fn unknown(structure: &'static Structure, resource_type: ResourceType, path: &str) -> Option<String> {
     let plain = path.strip_prefix(&format!("{}.", resource_type.as_str())).unwrap_or(path);
     let mut structure = structure;
@@ -25,14 +25,14 @@ fn unknown(structure: &'static Structure, resource_type: ResourceType, path: &st
         let name = segment.split('[').next().unwrap_or_default();
         let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let is_index = segment[name.len()..].bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'[' | b']'));
-        // `_birthDate` has the extensions of `birthDate`, and every resource says its type.
+        // `_birthDate` has the extensions of `birthDate`, and every resource has a `resourceType`.
         let is_anywhere = matches!(name, "extension" | "modifierExtension" | "contained" | "resourceType");
         if !is_plain || !is_index || is_anywhere || name.starts_with('_') {
             return None;
         }
         match structure.element(name) {
             Some((_, _, used)) => structure = used.content(),
-            // `value` of a choice such as `valueQuantity`: its type is not known.
+            // `value` stands for a choice such as `valueQuantity`, whose type is not known.
             None if structure.elements().any(|element| element.name() == name) => return None,
             None => {
                 let known = structure.elements().map(|element| element.name());
@@ -50,8 +50,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn only_elements_that_cannot_be_there_are_told() {
-        let told = |path: &str| {
+    fn unknown_elements_are_reported() {
+        let message_for = |path: &str| {
             let found =
                 unknown_paths(&json!({"fields": [{"path": path}]}), ResourceType::named("Observation").unwrap());
             found.into_iter().map(|(_, words)| words).next().unwrap_or_default()
@@ -71,10 +71,13 @@ mod tests {
             "_issued.extension.valueString",
             "resourceType",
         ] {
-            assert_eq!(told(path), "", "{path}");
+            assert_eq!(message_for(path), "", "{path}");
         }
-        assert_eq!(told("stats"), "Observation has no element `stats`: did you mean `status`?");
-        assert!(told("code.codings.code").contains("CodeableConcept has no element `codings`: did you mean `coding`?"));
-        assert!(told("birthDate").starts_with("Observation has no element `birthDate`"));
+        assert_eq!(message_for("stats"), "Observation has no element `stats`: did you mean `status`?");
+        assert!(
+            message_for("code.codings.code")
+                .contains("CodeableConcept has no element `codings`: did you mean `coding`?")
+        );
+        assert!(message_for("birthDate").starts_with("Observation has no element `birthDate`"));
     }
 }

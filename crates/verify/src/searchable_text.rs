@@ -1,28 +1,29 @@
-//! What was said, looked through within the budget of a check.
+//! Searches of text for phrases, negations and phone numbers, within the budget of an assertion.
 
 use spoken::{DisguisedText, Hit, Negations};
 
 use crate::budget::Budget;
 
-pub(crate) struct Said(spoken::Said);
+/// A text that is searched for phrases.
+pub(crate) struct SearchableText(spoken::SpokenText);
 
-impl Said {
+impl SearchableText {
     pub(crate) fn new(text: &str, budget: &Budget) -> Result<Self, String> {
         budget.spend(6 * text.len() + 1)?;
-        Ok(Self(spoken::Said::new(text)))
+        Ok(Self(spoken::SpokenText::new(text)))
     }
 
-    /// The first place of the phrase after a word.
+    /// The first occurrence of the phrase after a word.
     pub(crate) fn find(&self, phrase: &str, after: Option<usize>, budget: &Budget) -> Result<Option<Hit>, String> {
         budget.spend(2 * self.0.length() + 1)?;
         Ok(self.0.find(phrase, after))
     }
 }
 
-/// A text as it looks, if some of it is written with look-alike characters.
-pub(crate) struct Disguised(Option<DisguisedText>);
+/// A text that is searched for phrases in look-alike characters. None if the text has no such characters.
+pub(crate) struct SearchableDisguisedText(Option<DisguisedText>);
 
-impl Disguised {
+impl SearchableDisguisedText {
     pub(crate) fn new(text: &str, budget: &Budget) -> Result<Self, String> {
         budget.spend(12 * text.len() + 1)?;
         Ok(Self(DisguisedText::new(text)))
@@ -35,12 +36,12 @@ impl Disguised {
     }
 }
 
-pub(crate) fn spoken_negations(text: &str, budget: &Budget) -> Result<Negations, String> {
+pub(crate) fn negations(text: &str, budget: &Budget) -> Result<Negations, String> {
     budget.spend(6 * text.len() + 1)?;
     Ok(Negations::new(text))
 }
 
-/// The phone numbers of a text, also of one that is written with look-alike characters.
+/// The phone numbers in a text, including those in look-alike characters.
 pub(crate) fn phone_numbers(text: &str, budget: &Budget) -> Result<Vec<String>, String> {
     budget.spend(24 * text.len() + 1)?;
     Ok(spoken::phone_numbers(&spoken::fold_confusables(text)))

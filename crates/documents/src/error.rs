@@ -1,8 +1,8 @@
-//! Why a document cannot be rendered or read.
+//! Errors of rendering and reading documents.
 
-/// One sentence each, for the author or the agent whose file it is.
+/// Why a document cannot be rendered or read. Messages are for the author of the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum DocumentError {
     #[error("the file is neither PDF, TIFF, PNG nor JPEG")]
     UnknownKind,
     #[error("the file is damaged: {0}")]
@@ -11,11 +11,11 @@ pub enum Fault {
     Encrypted,
     #[error("the file is too large to be read: {0}")]
     TooLarge(&'static str),
-    #[error("the document would have more than {most} pages")]
-    TooManyPages { most: usize },
+    #[error("the document would have more than {max} pages")]
+    TooManyPages { max: usize },
     #[error("a document that is rendered to TIFF has no text layer")]
     TextInTiff,
-    /// A fault of ours, which a test would have found.
+    /// An internal error.
     #[error("the font cannot be read")]
     Font,
 }

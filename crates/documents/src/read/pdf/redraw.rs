@@ -1,23 +1,28 @@
-//! The words of a page that is no picture, printed anew where they stand: lines, colours and small pictures are left out.
+//! Prints the text of a page without a picture again, at its positions. Leaves out lines, colors and small pictures.
 
 use super::file::File;
-use super::lines::Piece;
+use super::lines::TextRun;
 use super::object::Object;
 use super::pages::Page;
-use crate::fault::Fault;
+use crate::error::DocumentError;
 use crate::font::{Fonts, Weight};
 use crate::layout::mark::{Mark, PAGE_HEIGHT, PAGE_WIDTH, Run, Shade, Style};
 use crate::picture::Png;
 use crate::picture::draw::{Canvas, Placement, Resolution};
 use crate::read::PageImage;
 
-/// More than anybody can read on one page.
+/// The maximum number of characters that are printed.
 const MOST_LETTERS: usize = 20_000;
 const LARGEST_LETTER: f32 = 200.0;
-/// About what it costs to draw one.
+/// The approximate cost of drawing a character.
 const STEPS_OF_A_LETTER: usize = 500;
 
-pub(super) fn page(file: &File<'_>, page: &Page, number: usize, pieces: &[Piece]) -> Result<PageImage, Fault> {
+pub(super) fn page(
+    file: &File<'_>,
+    page: &Page,
+    number: usize,
+    pieces: &[TextRun],
+) -> Result<PageImage, DocumentError> {
     let frame = Frame::of(file, page)?;
     let mut left = MOST_LETTERS;
     let mut marks = Vec::new();
@@ -37,7 +42,7 @@ pub(super) fn page(file: &File<'_>, page: &Page, number: usize, pieces: &[Piece]
     Ok(PageImage::png(number, png, Some(Resolution::FAX.across as u32)))
 }
 
-/// The part of the plane that is shown, in points, fitted to the paper of a fax.
+/// The visible part of a page in points, scaled to fax paper.
 struct Frame {
     left: f32,
     top: f32,
@@ -45,7 +50,7 @@ struct Frame {
 }
 
 impl Frame {
-    fn of(file: &File<'_>, page: &Page) -> Result<Self, Fault> {
+    fn of(file: &File<'_>, page: &Page) -> Result<Self, DocumentError> {
         let listed = file.resolve(page.dictionary.get("MediaBox"))?;
         let numbers: Vec<f32> =
             listed.array().iter().take(4).filter_map(Object::number).map(|one| one as f32).collect();
@@ -56,8 +61,8 @@ impl Frame {
         Ok(Self { left: x0.min(x1), top: y0.max(y1), scale: if is_sane { scale } else { 1.0 } })
     }
 
-    /// None for what is off the paper.
-    fn placed(&self, piece: &Piece) -> Option<Run> {
+    /// None if it is off the paper.
+    fn placed(&self, piece: &TextRun) -> Option<Run> {
         let (x, baseline) = ((piece.at.0 - self.left) * self.scale, (self.top - piece.at.1) * self.scale);
         let size = piece.size * self.scale;
         let is_there = (-PAGE_WIDTH..PAGE_WIDTH).contains(&x)

@@ -1,15 +1,15 @@
-//! What a listener who asked for something takes from an answer.
+//! Extracts values from what a person says: digits, dates, names and codes.
 
 use crate::dates::{Date, date_at};
-use crate::letters::letters;
-use crate::numbers::{numbers, said_numbers};
+use crate::numbers::{convert_number_words, numbers};
 use crate::ordinals::ordinals;
+use crate::spelling::spelled_letters;
 use crate::units::{Unit, units};
 
-/// What people say between digits.
+/// Words that people say between digits.
 const BETWEEN: [&str; 8] = ["and", "dash", "hyphen", "then", "uh", "um", "er", "space"];
 
-/// The longest row of digits: `it's four five six, thanks` is `456`.
+/// The longest sequence of digits: `it's four five six, thanks` is `456`.
 pub fn digits(text: &str) -> Option<String> {
     let units = numbers(&units(text));
     let mut rows = vec![String::new()];
@@ -21,23 +21,23 @@ pub fn digits(text: &str) -> Option<String> {
             _ => {}
         }
     }
-    // Of two that are as long the first counts.
+    // Reversed, because `max_by_key` returns the last of several maxima.
     rows.into_iter().rev().max_by_key(String::len).filter(|row| !row.is_empty())
 }
 
-/// The first whole date, in words or in digits.
+/// The first complete date, in words or digits.
 pub fn date(text: &str) -> Option<Date> {
     let units = units(text);
-    let said = (0..units.len()).find_map(|at| {
+    let in_words = (0..units.len()).find_map(|at| {
         let found = date_at(units.get(at..)?)?;
         Date::new(found.year?, found.month, found.day)
     });
-    said.or_else(|| in_numbers(&units)).or_else(|| digits(text).and_then(|digits| in_digits(&digits)))
+    in_words.or_else(|| in_numbers(&units)).or_else(|| digits(text).and_then(|digits| in_digits(&digits)))
 }
 
-/// `three, one, nineteen eighty`.
+/// A date as numbers: `three, one, nineteen eighty`.
 fn in_numbers(units: &[Unit]) -> Option<Date> {
-    let numbers: Vec<u16> = said_numbers(&ordinals(units))
+    let numbers: Vec<u16> = convert_number_words(&ordinals(units))
         .iter()
         .filter(|unit| unit.is_number)
         .filter_map(|unit| unit.text.parse().ok())
@@ -50,7 +50,7 @@ fn in_numbers(units: &[Unit]) -> Option<Date> {
     }
 }
 
-/// `03011980` as it is keyed, or `19800301`.
+/// A date as eight digits: `03011980` or `19800301`.
 fn in_digits(digits: &str) -> Option<Date> {
     let part = |from: usize, to: usize| digits.get(from..to)?.parse::<u16>().ok();
     let small = |from: usize, to: usize| part(from, to).and_then(|number| u8::try_from(number).ok());
@@ -61,7 +61,7 @@ fn in_digits(digits: &str) -> Option<Date> {
     keyed().or_else(|| Date::new(part(0, 4)?, small(4, 6)?, small(6, 8)?))
 }
 
-/// What stands before a name.
+/// Phrases before a name.
 const BEFORE_A_NAME: [&[&str]; 11] = [
     &["the", "name", "is"],
     &["my", "name", "is"],
@@ -76,10 +76,10 @@ const BEFORE_A_NAME: [&[&str]; 11] = [
     &["im"],
 ];
 
-/// A name, with what was spelled put together: `Ada Stone, S T O N E` is `Ada Stone`.
+/// A name, with spelled letters joined: `Ada Stone, S T O N E` is `Ada Stone`.
 pub fn name(text: &str) -> Option<String> {
     let plain = text.replace(['\'', '’'], "");
-    let units = letters(&units(&plain));
+    let units = spelled_letters(&units(&plain));
     let words: Vec<&str> = units.iter().filter(|unit| !unit.is_number).map(|unit| unit.text.as_str()).collect();
     let before = BEFORE_A_NAME.iter().find(|before| words.starts_with(before)).map_or(0, |before| before.len());
     let mut parts: Vec<String> = Vec::new();
@@ -92,29 +92,29 @@ pub fn name(text: &str) -> Option<String> {
         }
         was_letter = is_letter;
     }
-    let mut heard: Vec<String> = Vec::new();
+    let mut name_parts: Vec<String> = Vec::new();
     for part in parts {
-        // Spelled after it was said.
-        if !heard.contains(&part) {
-            heard.push(part);
+        // Skips a part that is spelled after it was said.
+        if !name_parts.contains(&part) {
+            name_parts.push(part);
         }
     }
-    let shown: Vec<String> = heard.iter().map(|part| capitalised(part)).collect();
-    (!shown.is_empty()).then(|| shown.join(" "))
+    let capitalized: Vec<String> = name_parts.iter().map(|part| capitalize(part)).collect();
+    (!capitalized.is_empty()).then(|| capitalized.join(" "))
 }
 
-fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+fn capitalize(word: &str) -> String {
+    let mut spelled_letters = word.chars();
+    spelled_letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(spelled_letters).collect())
 }
 
-/// Words with a digit in them, spelled letters and digits put together: `code J as in John 0 1 2 3` has `J0123`.
+/// Words with a digit, with spelled letters and digits joined: `code J as in John 0 1 2 3` has `J0123`.
 pub fn codes(text: &str) -> Vec<String> {
-    let units = numbers(&letters(&units(text)));
+    let units = numbers(&spelled_letters(&units(text)));
     let mut rows: Vec<Vec<&Unit>> = vec![Vec::new()];
     for unit in &units {
         let has_digit = unit.text.bytes().any(|byte| byte.is_ascii_digit());
-        // What was said in several words and has no digit was spelled.
+        // A unit of several words without a digit is spelled.
         if has_digit || unit.is_letter() || unit.words.0 < unit.words.1 {
             if let Some(row) = rows.last_mut() {
                 row.push(unit);
@@ -135,22 +135,22 @@ pub fn codes(text: &str) -> Vec<String> {
 /// Letters and digits that may be a number or an identifier.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Code {
-    /// In capitals, without what separates its parts.
+    /// In capitals, without separators.
     pub text: String,
-    /// Whether a word before it says what it is: `MRN 00412`.
+    /// Whether a label precedes it: `MRN 00412`.
     pub is_labeled: bool,
 }
 
-/// What announces an identifier.
+/// Labels of identifiers.
 const LABELS: [&str; 12] =
     ["mrn", "id", "number", "no", "record", "member", "chart", "patient", "ssn", "identifier", "account", "subscriber"];
-/// More parts than these are not one code.
-const MOST_PARTS: usize = 10;
-const LONGEST_CODE: usize = 32;
+/// The maximum number of parts of a code.
+const MAX_PARTS: usize = 10;
+const MAX_CODE_LENGTH: usize = 32;
 
-/// Every row of neighboring parts with digits, joined: `123-45-6789` has `123456789`, and also `12345`.
+/// All sequences of adjacent parts with digits, joined: `123-45-6789` has `123456789`, and also `12345`.
 pub fn all_codes(text: &str) -> Vec<Code> {
-    let units = numbers(&letters(&units(text)));
+    let units = numbers(&spelled_letters(&units(text)));
     let is_part = |unit: &Unit| {
         unit.text.bytes().any(|byte| byte.is_ascii_digit()) || unit.is_letter() || unit.words.0 < unit.words.1
     };
@@ -159,9 +159,9 @@ pub fn all_codes(text: &str) -> Vec<Code> {
         let before = units.get(first.saturating_sub(2)..first).unwrap_or_default();
         let is_labeled = before.iter().any(|unit| LABELS.contains(&unit.text.as_str()));
         let mut text = String::new();
-        for unit in units.iter().skip(first).take(MOST_PARTS).take_while(|unit| is_part(unit)) {
+        for unit in units.iter().skip(first).take(MAX_PARTS).take_while(|unit| is_part(unit)) {
             text.extend(unit.text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase));
-            if text.len() > LONGEST_CODE {
+            if text.len() > MAX_CODE_LENGTH {
                 break;
             }
             if text.bytes().any(|byte| byte.is_ascii_digit()) {
@@ -174,23 +174,23 @@ pub fn all_codes(text: &str) -> Vec<Code> {
     codes
 }
 
-/// Every whole date, in words or in digits.
+/// All complete dates, in words or digits.
 pub fn all_dates(text: &str) -> Vec<Date> {
     let units = units(text);
-    let said = (0..units.len()).filter_map(|at| {
+    let in_words = (0..units.len()).filter_map(|at| {
         let found = date_at(units.get(at..)?)?;
         Date::new(found.year?, found.month, found.day)
     });
     let keyed = numbers(&units).into_iter().filter(|unit| unit.is_number).filter_map(|unit| in_digits(&unit.text));
-    let mut dates: Vec<Date> = said.chain(keyed).collect();
+    let mut dates: Vec<Date> = in_words.chain(keyed).collect();
     dates.sort_unstable();
     dates.dedup();
     dates
 }
 
-/// All of it in one word: `W 1 2 dash 3` is `W123`.
+/// The whole text as one word: `W 1 2 dash 3` is `W123`.
 pub fn compact(text: &str) -> String {
-    numbers(&letters(&units(text))).iter().map(|unit| unit.text.to_uppercase()).collect()
+    numbers(&spelled_letters(&units(text))).iter().map(|unit| unit.text.to_uppercase()).collect()
 }
 
 #[cfg(test)]
@@ -198,8 +198,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_heard() {
-        for (text, heard) in [
+    fn digits_are_extracted() {
+        for (text, name_parts) in [
             ("it's four five six, thanks", Some("456")),
             ("456", Some("456")),
             ("my number is 1 2 3 dash 4 5 6", Some("123456")),
@@ -208,12 +208,12 @@ mod tests {
             ("I don't know", None),
             ("", None),
         ] {
-            assert_eq!(digits(text).as_deref(), heard, "{text}");
+            assert_eq!(digits(text).as_deref(), name_parts, "{text}");
         }
     }
 
     #[test]
-    fn dates_are_heard() {
+    fn dates_are_extracted() {
         for text in [
             "March first nineteen eighty",
             "it's the 1st of March, 1980",
@@ -254,14 +254,14 @@ mod tests {
     }
 
     #[test]
-    fn names_and_codes_are_heard() {
-        for (text, heard) in [
+    fn names_and_codes_are_extracted() {
+        for (text, name_parts) in [
             ("Ada Stone", "Ada Stone"),
             ("My name is Ada Stone, S T O N E", "Ada Stone"),
             ("it's John, S as in Sam, M as in Mary, I, T, H", "John Smith"),
             ("this is bravo oscar", "Bo"),
         ] {
-            assert_eq!(name(text).as_deref(), Some(heard), "{text}");
+            assert_eq!(name(text).as_deref(), Some(name_parts), "{text}");
         }
         assert_eq!(name(" ?"), None);
         assert_eq!(codes("procedure 7 0 5 5 1 for M54.50 and J as in John 0 1 2 3"), ["70551", "M54.50", "J0123"]);

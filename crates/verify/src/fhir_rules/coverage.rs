@@ -1,4 +1,4 @@
-//! Which elements of a record an assertion looks at: by its fields, its search and `ignore`.
+//! The elements of a record that an assertion covers with its fields, its search and `ignore`.
 
 use fhir::search::{
     Clause, Concept, Condition, IndexedValue, Modifier, Query, SearchValue, SelectedElement, fold, select,
@@ -10,25 +10,25 @@ use super::{codings, prose, units};
 use crate::checks::fhir_resource_state::{FhirFieldAssertion, FhirResourceState};
 use crate::closed_world::Coverage;
 use crate::compare::Typing;
-use crate::evidence::Case;
+use crate::evidence::EvaluationContext;
 use crate::path::fhirpath::FhirPath;
 use crate::quantifier::Quantifier;
 
-/// What the assertion accounts for in a record, and in the version before the agent's change.
-pub(super) fn coverage(
+/// The coverage of a record, and of the version before the agent's change.
+pub(super) fn of(
     check: &FhirResourceState,
     query: &Query,
     resource: &Value,
     baseline: Option<&Value>,
-    case: &Case<'_>,
+    context: &EvaluationContext<'_>,
 ) -> Result<Coverage, String> {
     let mut coverage = Coverage::default();
     for field in &check.fields {
-        cover_field(&mut coverage, field, resource, baseline, case)?;
+        cover_field(&mut coverage, field, resource, baseline, context)?;
     }
     for path in &check.ignore {
         for document in baseline.into_iter().chain([resource]) {
-            coverage.path(path.ready()?, document, &case.budget)?;
+            coverage.cover_path(path.ready()?, document, &context.budget)?;
         }
     }
     for clause in &query.clauses {
@@ -46,23 +46,25 @@ fn cover_field(
     field: &FhirFieldAssertion,
     resource: &Value,
     baseline: Option<&Value>,
-    case: &Case<'_>,
+    context: &EvaluationContext<'_>,
 ) -> Result<(), String> {
     match (&field.path, &field.fhirpath) {
         (Some(path), _) => {
             let path = path.ready()?;
-            let comparison = field.comparison().map_err(|faults| faults.to_string())?;
-            let found = path.find(resource, &case.budget)?;
+            let comparison = field.comparison().map_err(|errors| errors.to_string())?;
+            let found = path.find(resource, &context.budget)?;
             let quantifier = field.quantifier.unwrap_or(Quantifier::All);
-            coverage.field(&found, &comparison, (quantifier, Typing::Typed), &case.budget)?;
-            path.selecting(resource, &case.budget)?.into_iter().for_each(|value| coverage.ask(value));
-            baseline.map_or(Ok(()), |baseline| coverage.path(path, baseline, &case.budget))
+            coverage.cover_field(&found, &comparison, (quantifier, Typing::Typed), &context.budget)?;
+            path.selector_values(resource, &context.budget)?
+                .into_iter()
+                .for_each(|value| coverage.cover_asserted(value));
+            baseline.map_or(Ok(()), |baseline| coverage.cover_path(path, baseline, &context.budget))
         }
         (None, Some(expression)) => {
             let expression = expression.ready()?;
-            cover_mentioned(coverage, expression, field.expected.as_ref(), resource);
+            cover_expression(coverage, expression, field.expected.as_ref(), resource);
             if let Some(baseline) = baseline {
-                cover_mentioned(coverage, expression, None, baseline);
+                cover_expression(coverage, expression, None, baseline);
             }
             Ok(())
         }
@@ -70,9 +72,9 @@ fn cover_field(
     }
 }
 
-/// An expression covers the elements that it names. Texts are asked for where the expression, or what it is compared
-/// with, has the same text.
-fn cover_mentioned(coverage: &mut Coverage, expression: &FhirPath, expected: Option<&Value>, resource: &Value) {
+/// An expression covers the elements that it names. A text counts as asserted if the expression or its expected value
+/// contains the same text.
+fn cover_expression(coverage: &mut Coverage, expression: &FhirPath, expected: Option<&Value>, resource: &Value) {
     let mentions = expression.mentions();
     for path in &mentions.paths {
         for value in named(resource, path) {
@@ -81,18 +83,18 @@ fn cover_mentioned(coverage: &mut Coverage, expression: &FhirPath, expected: Opt
                 Value::String(text) => {
                     let is_expected = expected.and_then(Value::as_str) == Some(text.as_str());
                     if is_expected || mentions.literals.contains(text) {
-                        coverage.ask(value)
+                        coverage.cover_asserted(value)
                     } else {
                         coverage.cover(value)
                     }
                 }
-                _ => coverage.ask(value),
+                _ => coverage.cover_asserted(value),
             }
         }
     }
 }
 
-/// The values at names of FHIRPath, through lists and choices of types.
+/// The values at a list of FHIRPath names, through lists and choice types.
 fn named<'v>(value: &'v Value, path: &[String]) -> Vec<&'v Value> {
     match (value, path.split_first()) {
         (Value::Array(items), _) => items.iter().flat_map(|item| named(item, path)).collect(),
@@ -104,7 +106,7 @@ fn named<'v>(value: &'v Value, path: &[String]) -> Vec<&'v Value> {
                         .strip_prefix(name.as_str())
                         .is_some_and(|end| end.starts_with(|c: char| c.is_ascii_uppercase()))
             };
-            // `value` is the element of `valueQuantity`, unless there is a member of that very name.
+            // `value` selects `valueQuantity`, unless there is a member `value`.
             let exact = members.get(name).map(|member| named(member, rest));
             exact.unwrap_or_else(|| {
                 let members = members.iter().filter(|(key, _)| is_named(key));
@@ -115,7 +117,7 @@ fn named<'v>(value: &'v Value, path: &[String]) -> Vec<&'v Value> {
     }
 }
 
-/// A search covers the elements by which it finds the record.
+/// A search covers the elements that its conditions match.
 fn cover_clause(coverage: &mut Coverage, clause: &Clause, resource: &Value) {
     match clause {
         Clause::Simple(Condition { parameter, modifier, alternatives }) => {
@@ -132,7 +134,7 @@ fn cover_clause(coverage: &mut Coverage, clause: &Clause, resource: &Value) {
             if let [selected] = select(parameter, resource).as_slice()
                 && let Some(reference) = selected.element.get("reference")
             {
-                coverage.ask(reference);
+                coverage.cover_asserted(reference);
             }
         }
         Clause::ReverseChain { .. } => {}
@@ -154,23 +156,24 @@ fn cover_selected(
         }
         return;
     }
-    let Value::Object(members) = selected.element else { return coverage.ask(selected.element) };
-    // A condition on the whole record names no element.
+    let Value::Object(members) = selected.element else { return coverage.cover_asserted(selected.element) };
+    // A condition on the whole record covers no element.
     if members.contains_key("resourceType") {
         return;
     }
-    let mut ask =
-        |names: &[&str]| names.iter().filter_map(|name| members.get(*name)).for_each(|value| coverage.ask(value));
+    let mut assert = |names: &[&str]| {
+        names.iter().filter_map(|name| members.get(*name)).for_each(|value| coverage.cover_asserted(value))
+    };
     match wanted {
         SearchValue::Token { .. } | SearchValue::OfType { .. } if members.contains_key("coding") => {
             cover_concept(coverage, selected.element, wanted, modifier);
         }
-        SearchValue::Token { .. } if members.contains_key("code") => ask(&["system", "code"]),
-        SearchValue::Token { .. } | SearchValue::OfType { .. } => ask(&["system", "value"]),
-        SearchValue::Reference { .. } | SearchValue::Address(_) => ask(&["reference"]),
-        SearchValue::Date { .. } => ask(&["start", "end"]),
-        SearchValue::Quantity { code: Some(_), .. } => ask(&["value", "system", "code"]),
-        SearchValue::Quantity { .. } | SearchValue::Number { .. } => ask(&["value"]),
+        SearchValue::Token { .. } if members.contains_key("code") => assert(&["system", "code"]),
+        SearchValue::Token { .. } | SearchValue::OfType { .. } => assert(&["system", "value"]),
+        SearchValue::Reference { .. } | SearchValue::Address(_) => assert(&["reference"]),
+        SearchValue::Date { .. } => assert(&["start", "end"]),
+        SearchValue::Quantity { code: Some(_), .. } => assert(&["value", "system", "code"]),
+        SearchValue::Quantity { .. } | SearchValue::Number { .. } => assert(&["value"]),
         SearchValue::String(text) => {
             let text = fold(text);
             let is_found = |value: &&Value| value.as_str().is_some_and(|value| fold(value).starts_with(&text));
@@ -190,12 +193,15 @@ fn cover_concept(coverage: &mut Coverage, concept: &Value, wanted: &SearchValue,
             ..Concept::default()
         };
         if wanted.matches(modifier, &IndexedValue::Token(found)) {
-            ["system", "code"].iter().filter_map(|name| coding.get(name)).for_each(|value| coverage.ask(value));
+            ["system", "code"]
+                .iter()
+                .filter_map(|name| coding.get(name))
+                .for_each(|value| coverage.cover_asserted(value));
         }
     }
 }
 
-/// Codings that the author lists as equivalent are accounted for.
+/// Covers the codings that the author lists as equivalent.
 fn cover_equivalents(coverage: &mut Coverage, value: &Value, equivalents: &[String]) {
     match value {
         _ if equivalents.is_empty() => {}
@@ -210,7 +216,7 @@ fn cover_equivalents(coverage: &mut Coverage, value: &Value, equivalents: &[Stri
     }
 }
 
-/// What every record may have: what the server keeps, and a narrative that was made from the record.
+/// Whether an element of a record is always allowed: elements that the server maintains, and a generated narrative.
 pub(super) fn is_built_in(
     record: &Value,
     key: &str,
@@ -226,8 +232,8 @@ pub(super) fn is_built_in(
     }
 }
 
-/// What may stand beside an asserted value because it says the same: the display of a code, the type and name of what a
-/// reference points to, the unit of a UCUM code.
+/// Whether a member is allowed because it says the same as an asserted sibling: the display of a code, the type and name of
+/// the target of a reference, the unit of a UCUM code.
 pub(super) fn is_companion(object: &Value, key: &str, value: &Value, coverage: &Coverage, records: &Records) -> bool {
     let is_asserted = |name: &str| object.get(name).is_some_and(|value| coverage.covers(value));
     let text = |name: &str| object.get(name).and_then(Value::as_str);
@@ -236,9 +242,9 @@ pub(super) fn is_companion(object: &Value, key: &str, value: &Value, coverage: &
         codings.filter_map(|coding| coding.get("code")).any(|code| coverage.covers(code))
     };
     match (key, value) {
-        // Displays that belong to another code are violations of their own.
-        ("display", Value::String(shown)) if object.get("code").is_some() => {
-            is_asserted("code") && !prose::takes_back_beside(shown, text("code").unwrap_or_default())
+        // A display that belongs to another code is reported separately.
+        ("display", Value::String(display)) if object.get("code").is_some() => {
+            is_asserted("code") && !prose::retracts_apart_from_code(display, text("code").unwrap_or_default())
         }
         ("version", Value::String(version)) if object.get("code").is_some() => {
             let is_version = version.chars().all(|c| c.is_ascii_digit() || c == '.');
@@ -246,14 +252,14 @@ pub(super) fn is_companion(object: &Value, key: &str, value: &Value, coverage: &
             is_asserted("code") && (is_version || is_uri)
         }
         ("userSelected", Value::Bool(_)) if object.get("code").is_some() => is_asserted("code"),
-        ("text", Value::String(shown)) => has_asserted_coding() && !prose::takes_back(shown),
+        ("text", Value::String(display)) => has_asserted_coding() && !prose::retracts(display),
         ("type", Value::String(of)) => {
             let target = text("reference").and_then(|reference| reference.rsplit('/').nth(1));
             is_asserted("reference") && target == Some(of)
         }
-        ("display", Value::String(shown)) => {
+        ("display", Value::String(display)) => {
             is_asserted("reference")
-                && text("reference").is_some_and(|reference| prose::is_name(shown, reference, records))
+                && text("reference").is_some_and(|reference| prose::is_name(display, reference, records))
         }
         ("unit", Value::String(unit)) => {
             is_asserted("code") && text("code").is_some_and(|code| units::is_same(unit, code))

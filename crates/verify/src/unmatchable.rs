@@ -1,5 +1,5 @@
-//! What an assertion names and no run can ever have: an element, search parameter or effect that FHIR does not define, a
-//! kind of row that the portal does not keep, a segment or loop that no message has.
+//! Finds the parts of an assertion that can never match: elements, search parameters and effects that FHIR does not define,
+//! unknown kinds of portal rows, and segments or loops that no message has.
 
 mod elements;
 
@@ -22,61 +22,67 @@ use crate::{Parsed, parse};
 
 /// A part of an assertion that cannot match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Impossible {
+pub struct UnmatchablePart {
     /// Its dotted path in the assertion.
     pub path: String,
     pub message: String,
-    /// Whether it is certain. Segments that only a site knows may exist.
+    /// Whether it is certain. Sites may define segments of their own.
     pub is_certain: bool,
 }
 
-/// All such parts of an assertion that a check can read; templates that `bindings` cannot fill in are not judged.
-pub fn impossible(assertion: &Value, bindings: &Bindings<'_>) -> Vec<Impossible> {
+/// All parts of an assertion that can never match. Skips templates that have no value in `bindings`.
+pub fn unmatchable_parts(assertion: &Value, bindings: &Bindings<'_>) -> Vec<UnmatchablePart> {
     let Ok(Parsed::Known(known)) = parse(assertion) else { return Vec::new() };
-    known.impossible(assertion, bindings)
+    known.unmatchable_parts(assertion, bindings)
 }
 
 /// Errors, each with the dotted path that it is about.
-type Faults = Vec<(String, String)>;
+type PathErrors = Vec<(String, String)>;
 
-fn certain(errors: Faults) -> Vec<Impossible> {
-    errors.into_iter().map(|(path, message)| Impossible { path, message, is_certain: true }).collect()
+fn certain(errors: PathErrors) -> Vec<UnmatchablePart> {
+    errors.into_iter().map(|(path, message)| UnmatchablePart { path, message, is_certain: true }).collect()
 }
 
-fn likely(errors: Faults) -> Vec<Impossible> {
-    errors.into_iter().map(|(path, message)| Impossible { path, message, is_certain: false }).collect()
+fn likely(errors: PathErrors) -> Vec<UnmatchablePart> {
+    errors.into_iter().map(|(path, message)| UnmatchablePart { path, message, is_certain: false }).collect()
 }
 
 /// Search parameters and elements that the resource type does not have.
-pub(crate) fn fhir_parts(check: &FhirResourceState, assertion: &Value, bindings: &Bindings<'_>) -> Vec<Impossible> {
-    let mut errors = searches(check, bindings);
-    errors.extend(searched(check, bindings).map(|kind| elements::unknown_paths(assertion, kind)).unwrap_or_default());
+pub(crate) fn fhir_parts(
+    check: &FhirResourceState,
+    assertion: &Value,
+    bindings: &Bindings<'_>,
+) -> Vec<UnmatchablePart> {
+    let mut errors = unsupported_searches(check, bindings);
+    errors.extend(
+        searched_type(check, bindings).map(|kind| elements::unknown_paths(assertion, kind)).unwrap_or_default(),
+    );
     certain(errors)
 }
 
-/// A search that is not understood fails the check, whatever the agent does.
-fn searches(check: &FhirResourceState, bindings: &Bindings<'_>) -> Faults {
-    let Some(resource_type) = searched(check, bindings) else { return Faults::new() };
-    let mut faults = Faults::new();
+/// Search parameters that are not supported. Such a search always fails the check.
+fn unsupported_searches(check: &FhirResourceState, bindings: &Bindings<'_>) -> PathErrors {
+    let Some(resource_type) = searched_type(check, bindings) else { return PathErrors::new() };
+    let mut errors = PathErrors::new();
     for (name, values) in &check.search {
-        // What cannot be filled in is reported with the other templates.
+        // Templates without a value are reported elsewhere.
         let filled =
             values.0.iter().filter_map(|value| bindings.fill(value, |_, text| fhir::search::escape(text)).ok());
-        let refused = filled.filter_map(|value| understood(resource_type, name, value).err());
-        faults.extend(refused.map(|fault| (format!("search.{name}"), fault)));
+        let unsupported = filled.filter_map(|value| check_supported(resource_type, name, value).err());
+        errors.extend(unsupported.map(|error| (format!("search.{name}"), error)));
     }
-    faults
+    errors
 }
 
-fn searched(check: &FhirResourceState, bindings: &Bindings<'_>) -> Option<ResourceType> {
+fn searched_type(check: &FhirResourceState, bindings: &Bindings<'_>) -> Option<ResourceType> {
     match &check.resource_type {
         Authored::Ready(resource_type) => Some(*resource_type),
         Authored::Template(text) => ResourceType::named(&bindings.text(text).ok()?),
     }
 }
 
-fn understood(resource_type: ResourceType, name: &str, value: String) -> Result<(), String> {
-    let query = fhir::search::parse(resource_type, "", &[(name.to_owned(), value)]).map_err(|fault| fault.reason)?;
+fn check_supported(resource_type: ResourceType, name: &str, value: String) -> Result<(), String> {
+    let query = fhir::search::parse(resource_type, "", &[(name.to_owned(), value)]).map_err(|error| error.reason)?;
     let Some((_, reason)) = query.ignored.into_iter().next() else { return Ok(()) };
     let code = name.split([':', '.']).next().unwrap_or(name);
     let names = SearchParameter::of(resource_type).map(SearchParameter::code);
@@ -86,21 +92,21 @@ fn understood(resource_type: ResourceType, name: &str, value: String) -> Result<
     }
 }
 
-/// Resource types in patterns that FHIR does not define: such a pattern matches no effect.
-pub(crate) fn effect_types(check: &NoSideEffects) -> Vec<Impossible> {
-    let mut faults = Faults::new();
+/// Resource types in effect patterns that FHIR does not define. Such a pattern matches no effect.
+pub(crate) fn effect_types(check: &NoSideEffects) -> Vec<UnmatchablePart> {
+    let mut errors = PathErrors::new();
     for (member, globs) in [("allow", &check.allow), ("require", &check.require)] {
         for (index, glob) in globs.iter().enumerate() {
             if let Authored::Ready(glob) = glob {
-                faults.extend(unknown_type(glob).map(|fault| (format!("{member}.{index}"), fault)));
+                errors.extend(unknown_type(glob).map(|error| (format!("{member}.{index}"), error)));
             }
         }
     }
     for text in check.at_most.keys() {
-        let fault = EffectPattern::read(text).ok().and_then(|glob| unknown_type(&glob));
-        faults.extend(fault.map(|fault| (format!("at_most.{text}"), fault)));
+        let error = EffectPattern::read(text).ok().and_then(|glob| unknown_type(&glob));
+        errors.extend(error.map(|error| (format!("at_most.{text}"), error)));
     }
-    certain(faults)
+    certain(errors)
 }
 
 fn unknown_type(glob: &EffectPattern) -> Option<String> {
@@ -115,7 +121,7 @@ fn unknown_type(glob: &EffectPattern) -> Option<String> {
     unknown.map(|unknown| unknown.to_string())
 }
 
-/// The text, if no part of it is a pattern.
+/// The text, if it has no wildcards.
 fn whole_text(tokens: &[Token]) -> Option<&str> {
     match tokens {
         [Token::Text(text)] => Some(text),
@@ -123,56 +129,56 @@ fn whole_text(tokens: &[Token]) -> Option<&str> {
     }
 }
 
-/// Kinds of rows that the portal does not keep.
-pub(crate) fn portal_rows(check: &PortalStateMatch) -> Vec<Impossible> {
+/// Kinds of rows that the portal does not have.
+pub(crate) fn portal_rows(check: &PortalStateMatch) -> Vec<UnmatchablePart> {
     let resource = check.correlate_by.resource.as_str();
     let known = sims::payer::rows::RESOURCES;
     if is_template(resource) || known.contains(&resource) {
         return Vec::new();
     }
-    let hint = suggested(resource, known.into_iter());
+    let hint = suggestion(resource, known.into_iter());
     let message = format!("the payer portal has no rows of kind `{resource}`{hint}");
     certain(vec![("correlate_by.resource".to_owned(), message)])
 }
 
-/// Segments that no HL7 message structure has. A site may define its own, so this is not certain.
-pub(crate) fn hl7_segments(check: &Hl7Structural) -> Vec<Impossible> {
+/// Segments that no HL7 message structure has. Sites may define their own, so this is not certain.
+pub(crate) fn hl7_segments(check: &Hl7Structural) -> Vec<UnmatchablePart> {
     let correlated = check.correlate_by.keys().filter_map(|key| match key {
         Hl7Key::Path(path) => Some((format!("correlate_by.{path}"), path.segment.as_str())),
         _ => None,
     });
-    let fields = ready_paths(&check.fields).map(|(place, path)| (place, path.segment.as_str()));
+    let fields = ready_paths(&check.fields).map(|(parameter, path)| (parameter, path.segment.as_str()));
     let unknown = correlated.chain(fields).filter(|(_, segment)| !hl7v2::is_known_segment(segment));
     let message = |segment: &str| {
-        let hint = suggested(segment, hl7v2::known_segments());
+        let hint = suggestion(segment, hl7v2::known_segments());
         format!("no HL7 message structure known here has a segment `{segment}`{hint}")
     };
-    likely(unknown.map(|(place, segment)| (place, message(segment))).collect())
+    likely(unknown.map(|(parameter, segment)| (parameter, message(segment))).collect())
 }
 
-/// Segments around every transaction.
+/// Segments of the envelope around every transaction.
 const ENVELOPE: [&str; 6] = ["ISA", "IEA", "GS", "GE", "ST", "SE"];
 
 /// Loops and segments that the implementation guide of the transaction does not have.
-pub(crate) fn x12_parts(check: &X12Response, assertion: &Value) -> Vec<Impossible> {
+pub(crate) fn x12_parts(check: &X12Response, assertion: &Value) -> Vec<UnmatchablePart> {
     let set = assertion["transaction"].as_str().unwrap_or_default();
-    // 277CA is a 277 by another guide.
+    // 277CA is a 277 of another guide.
     let guides: Vec<_> = x12::guide::Guide::all().filter(|guide| guide.set == set.trim_end_matches("CA")).collect();
     if guides.is_empty() {
         return Vec::new();
     }
     let correlated = check.correlate_by.keys().map(|key| (format!("correlate_by.{}", key.0), &key.0));
-    let wrong = |path: &X12Path| {
+    let unknown_part = |path: &X12Path| {
         let loops: Vec<&str> = guides.iter().flat_map(|guide| guide.loops()).collect();
         if let Some(within) = path.within.as_deref().filter(|within| !loops.contains(within)) {
-            return Some(format!("a {set} has no loop `{within}`{}", suggested(within, loops.into_iter())));
+            return Some(format!("a {set} has no loop `{within}`{}", suggestion(within, loops.into_iter())));
         }
         let segment = path.segment.as_str();
         let is_known = ENVELOPE.contains(&segment) || guides.iter().any(|guide| guide.knows(segment));
         (!is_known).then(|| format!("a {set} has no segment `{segment}`"))
     };
-    let places = correlated.chain(ready_paths(&check.fields));
-    likely(places.filter_map(|(place, path)| Some((place, wrong(path)?))).collect())
+    let paths = correlated.chain(ready_paths(&check.fields));
+    likely(paths.filter_map(|(parameter, path)| Some((parameter, unknown_part(path)?))).collect())
 }
 
 fn ready_paths<P>(fields: &[FieldAssertion<P>]) -> impl Iterator<Item = (String, &P)> {
@@ -182,7 +188,7 @@ fn ready_paths<P>(fields: &[FieldAssertion<P>]) -> impl Iterator<Item = (String,
     })
 }
 
-fn suggested<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     match nearest(name, known.clone()) {
         Some(meant) => format!(": did you mean `{meant}`?"),
         None => {
@@ -198,7 +204,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn parts_that_cannot_match_are_found() {
+    fn parts_that_can_never_match_are_found() {
         for (assertion, path, message) in [
             (
                 json!({"assert": "portal-state-match", "correlate_by": {"resource": "prior_auths", "key": "a"}}),
@@ -232,17 +238,17 @@ mod tests {
             ),
             (json!({"assert": "no-side-effects", "require": ["fhir/Tusk"]}), "require.0", "unknown resource type"),
         ] {
-            let found = impossible(&assertion, &Bindings { entity: None, task: None });
+            let found = unmatchable_parts(&assertion, &Bindings { entity: None, task: None });
             assert!(
                 matches!(found.as_slice(), [one] if one.path == path && one.message.contains(message)),
                 "{assertion}: {found:?}"
             );
         }
-        for info in crate::catalogue() {
+        for info in crate::catalog() {
             let example: Value = serde_json::from_str(info.example).unwrap();
-            assert_eq!(impossible(&example, &Bindings { entity: None, task: None }), [], "{}", info.name);
+            assert_eq!(unmatchable_parts(&example, &Bindings { entity: None, task: None }), [], "{}", info.name);
         }
         let site = json!({"assert": "hl7-structural", "fields": [{"path": "ZPI.5", "expected": "1"}]});
-        assert_eq!(impossible(&site, &Bindings { entity: None, task: None }), []);
+        assert_eq!(unmatchable_parts(&site, &Bindings { entity: None, task: None }), []);
     }
 }
