@@ -86,12 +86,12 @@ pub(crate) fn update_target(
     match (find(context, resource_type, &context.parameters)?, given) {
         (CriteriaMatch::Many, _) => Err(create::multiple_matches(resource_type)),
         (CriteriaMatch::One(id), Some(given)) if given != id => {
-            let message = format!("the criteria find {resource_type}/{id}, but the id is {}", excerpt(given));
+            let message = format!("the criteria match {resource_type}/{id}, but the id is {}", excerpt(given));
             Err(FhirError::bad("invalid", message).at(&format!("{resource_type}.id")))
         }
         (CriteriaMatch::One(id), _) => Ok(id),
         (CriteriaMatch::None, Some(given)) if context.records.get(resource_type.as_str(), given).live().is_some() => {
-            let message = format!("the criteria do not find {resource_type}/{}, which there is", excerpt(given));
+            let message = format!("the criteria do not match the existing resource {resource_type}/{}", excerpt(given));
             Err(FhirError::new(409, "conflict", message))
         }
         (CriteriaMatch::None, Some(given)) => Ok(given.to_owned()),
@@ -124,7 +124,7 @@ pub(crate) fn with_id(body: &Value, id: &str) -> Value {
 pub(crate) fn patch_target(context: &InteractionContext<'_>, resource_type: ResourceType) -> Result<String, FhirError> {
     match find(context, resource_type, &context.parameters)? {
         CriteriaMatch::One(id) => Ok(id),
-        CriteriaMatch::None => Err(FhirError::not_found(format!("the criteria find no {resource_type}"))),
+        CriteriaMatch::None => Err(FhirError::not_found(format!("the criteria match no {resource_type}"))),
         CriteriaMatch::Many => Err(create::multiple_matches(resource_type)),
     }
 }
@@ -145,7 +145,7 @@ pub(crate) fn delete_targets(
 ) -> Result<Vec<String>, FhirError> {
     let found = find_several(context, resource_type, &context.parameters, MAX_DELETED + 1)?;
     if found.len() > MAX_DELETED {
-        let message = format!("the criteria find more than {MAX_DELETED} resources; narrow them down");
+        let message = format!("the criteria match more than {MAX_DELETED} resources; use narrower criteria");
         return Err(FhirError::precondition("too-costly", message));
     }
     Ok(found)

@@ -51,13 +51,13 @@ pub(crate) fn existing(
         true => ReplyContent::Version { text: record.text().into_owned(), name: name.clone() },
         false => ReplyContent::None,
     };
-    let content = context.preferred(content, "there is such a resource already; nothing was created");
+    let content = context.preferred(content, "a matching resource already exists; nothing was created");
     let mut reply = Reply::new(200, content).versioned(record.version, record.at);
     reply.headers.push(("location", format!("{}/{name}", context.base_url)));
     Ok(reply)
 }
 
 pub(crate) fn multiple_matches(resource_type: ResourceType) -> FhirError {
-    let message = format!("the criteria find several resources of type {resource_type}; they must find one at most");
+    let message = format!("the criteria match several resources of type {resource_type}; they must match at most one");
     FhirError::precondition("multiple-matches", message)
 }

@@ -41,7 +41,7 @@ pub(crate) fn delete_all(
     ids: &[String],
 ) -> Result<Reply, FhirError> {
     match ids {
-        [] => Ok(delete_reply(context, "the criteria find nothing")),
+        [] => Ok(delete_reply(context, "the criteria match nothing")),
         [id] => delete(context, resource_type, id),
         ids => {
             let mut reply = delete_reply(context, &format!("deleted {} resources of type {resource_type}", ids.len()));

@@ -64,7 +64,7 @@ pub(crate) fn everything(context: &InteractionContext<'_>, id: &str) -> Result<R
 fn care_dates(context: &InteractionContext<'_>) -> Result<Option<Span>, FhirError> {
     let parse = |name: &str| {
         let text = context.parameter(name).filter(|text| !text.is_empty());
-        let invalid = |text: &str| FhirError::bad("value", format!("{name} is a date, not `{}`", excerpt(text)));
+        let invalid = |text: &str| FhirError::bad("value", format!("{name} must be a date, got `{}`", excerpt(text)));
         text.map(|text| date_span(text).ok_or_else(|| invalid(text))).transpose()
     };
     let (start, end) = (parse("start")?, parse("end")?);
@@ -117,7 +117,9 @@ pub(crate) fn wanted_types(context: &InteractionContext<'_>) -> Result<Option<BT
     let names: Vec<&str> =
         context.parameters.iter().filter(|(name, _)| name == "_type").flat_map(|(_, value)| value.split(',')).collect();
     let parse = |name: &&str| {
-        name.trim().parse().map_err(|_| FhirError::bad("value", format!("_type: {} is no type", excerpt(name))))
+        name.trim()
+            .parse()
+            .map_err(|_| FhirError::bad("value", format!("_type: {} is not a resource type", excerpt(name))))
     };
     if names.is_empty() { Ok(None) } else { names.iter().map(parse).collect::<Result<_, _>>().map(Some) }
 }

@@ -32,7 +32,9 @@ pub(crate) enum PatchError {
 pub(crate) fn apply(resource: &mut Value, parameters: &Value, now: model::Timestamp) -> Result<(), PatchError> {
     let operations = parameters["parameter"].as_array().map(Vec::as_slice).unwrap_or_default();
     if operations.is_empty() {
-        return Err(PatchError::Malformed("a FHIRPath Patch has a parameter `operation` for each operation".into()));
+        return Err(PatchError::Malformed(
+            "a FHIRPath Patch must have a parameter `operation` for each operation".into(),
+        ));
     }
     if operations.len() > MAX_OPERATIONS {
         return Err(PatchError::Malformed(format!("a patch has at most {MAX_OPERATIONS} operations")));
@@ -58,7 +60,7 @@ struct Operation<'p> {
 impl<'p> Operation<'p> {
     fn parse(parameter: &'p Value) -> Result<Self, PatchError> {
         if parameter["name"] != "operation" {
-            return Err(PatchError::Malformed("every parameter of a patch is named `operation`".into()));
+            return Err(PatchError::Malformed("every parameter of a patch must be named `operation`".into()));
         }
         let parts = parameter["part"].as_array().map(Vec::as_slice).unwrap_or_default();
         let kind = text_of(parts, "type")?;
@@ -82,7 +84,7 @@ impl<'p> Operation<'p> {
             "insert" => self.insert(resource, &found.ok_or_else(|| self.not_a_list())?),
             "move" => self.move_item(resource, &found.ok_or_else(|| self.not_a_list())?),
             other => {
-                let message = format!("`type` is add, insert, delete, replace or move, not `{}`", excerpt(other));
+                let message = format!("`type` must be add, insert, delete, replace or move, got `{}`", excerpt(other));
                 Err(PatchError::Malformed(message))
             }
         }
@@ -107,7 +109,7 @@ impl<'p> Operation<'p> {
             None => None,
         }
         .ok_or_else(|| {
-            let message = format!("the path `{}` does not lead to an element of the resource", excerpt(self.text));
+            let message = format!("the path `{}` does not select an element of the resource", excerpt(self.text));
             PatchError::Inapplicable(message)
         })?;
         if wants_list {
@@ -130,7 +132,10 @@ impl<'p> Operation<'p> {
     }
 
     fn not_one(&self, count: usize) -> PatchError {
-        PatchError::Inapplicable(format!("the path `{}` finds {count} elements; it must find one", excerpt(self.text)))
+        PatchError::Inapplicable(format!(
+            "the path `{}` selects {count} elements; it must select exactly one",
+            excerpt(self.text)
+        ))
     }
 
     fn add(&self, resource: &mut Value, location: &[PathKey]) -> Result<(), PatchError> {
@@ -155,7 +160,7 @@ impl<'p> Operation<'p> {
                 fields.insert(key, value);
             }
             (false, Some(_)) => {
-                let message = format!("there is a {key} already, and it does not repeat: use `replace`");
+                let message = format!("{key} already exists and cannot repeat: use `replace`");
                 return Err(PatchError::Inapplicable(message));
             }
         }
@@ -171,7 +176,7 @@ impl<'p> Operation<'p> {
             (PathKey::Index(_), Some((PathKey::Name(name), owner))) => (owner, name),
             _ => return Err(PatchError::Inapplicable(format!("`{}` cannot be replaced", excerpt(self.text)))),
         };
-        let unknown = || PatchError::Inapplicable(format!("`{}` is not an element that R4 knows", excerpt(self.text)));
+        let unknown = || PatchError::Inapplicable(format!("`{}` is not an R4 element", excerpt(self.text)));
         let structure = structure_at(resource, owner).ok_or_else(unknown)?;
         let (_, element, _) = structure.element(key).ok_or_else(unknown)?;
         let (new_key, _, value) = member(structure, element.name(), part(self.parts, "value"))?;
@@ -235,7 +240,7 @@ impl<'p> Operation<'p> {
     }
 
     fn not_a_list(&self) -> PatchError {
-        PatchError::Inapplicable(format!("the path `{}` does not find the items of one list", excerpt(self.text)))
+        PatchError::Inapplicable(format!("the path `{}` does not select the items of one list", excerpt(self.text)))
     }
 }
 
@@ -399,11 +404,11 @@ fn typed_value(part: &Value) -> Option<(&str, &Value)> {
 fn build_from_parts(structure: &'static Structure, part: &Value) -> Result<Value, PatchError> {
     let parts = part["part"].as_array().map(Vec::as_slice).unwrap_or_default();
     if parts.is_empty() {
-        return Err(PatchError::Malformed("a value has a `value[x]`, or parts of its own".into()));
+        return Err(PatchError::Malformed("a value must have a `value[x]` or parts".into()));
     }
     let mut fields = Map::new();
     for part in parts {
-        let name = part["name"].as_str().ok_or_else(|| PatchError::Malformed("every part has a name".into()))?;
+        let name = part["name"].as_str().ok_or_else(|| PatchError::Malformed("every part must have a name".into()))?;
         let (key, element, value) = member(structure, name, Some(part))?;
         if element.max() == Max::Many {
             let items = fields.entry(key).or_insert_with(|| Value::Array(Vec::new()));
@@ -429,7 +434,7 @@ fn text_of<'p>(parts: &'p [Value], name: &str) -> Result<&'p str, PatchError> {
 fn index_of(parts: &[Value], name: &str) -> Result<usize, PatchError> {
     let value = part(parts, name).and_then(typed_value).and_then(|(_, value)| value.as_u64());
     let index = value.and_then(|value| usize::try_from(value).ok());
-    index.ok_or_else(|| PatchError::Malformed(format!("the part `{name}` must be a whole number from 0 on")))
+    index.ok_or_else(|| PatchError::Malformed(format!("the part `{name}` must be a non-negative whole number")))
 }
 
 #[cfg(test)]

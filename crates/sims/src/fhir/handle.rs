@@ -194,7 +194,7 @@ const MAX_FORM_BYTES: usize = 1 << 20;
 
 fn check_form_size(bytes: usize) -> Result<(), FhirError> {
     if bytes > MAX_FORM_BYTES {
-        return Err(FhirError::new(413, "too-long", format!("a search has at most {MAX_FORM_BYTES} bytes")));
+        return Err(FhirError::new(413, "too-long", format!("a search may have at most {MAX_FORM_BYTES} bytes")));
     }
     Ok(())
 }

@@ -90,7 +90,7 @@ fn page<'a>(
 fn at(context: &InteractionContext<'_>) -> Result<Option<Span>, FhirError> {
     let parse = |text: &str| {
         date_span(text).ok_or_else(|| {
-            FhirError::bad("value", format!("_at is a date or a time with its zone, not `{}`", excerpt(text)))
+            FhirError::bad("value", format!("_at must be a date or a time with a time zone, got `{}`", excerpt(text)))
         })
     };
     context.parameter("_at").map(parse).transpose()
@@ -98,8 +98,9 @@ fn at(context: &InteractionContext<'_>) -> Result<Option<Span>, FhirError> {
 
 pub(crate) fn since(context: &InteractionContext<'_>) -> Result<Option<Timestamp>, FhirError> {
     let parse = |text: &str| {
-        parse_since(text)
-            .ok_or_else(|| FhirError::bad("value", format!("_since is a time with its zone, not `{}`", excerpt(text))))
+        parse_since(text).ok_or_else(|| {
+            FhirError::bad("value", format!("_since must be a time with a time zone, got `{}`", excerpt(text)))
+        })
     };
     context.parameter("_since").map(parse).transpose()
 }

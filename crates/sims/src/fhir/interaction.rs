@@ -173,7 +173,7 @@ fn of_instance(method: &str, resource_type: ResourceType, id: String, rest: &[&s
         [operation] if operation.starts_with('$') => Err(unknown_operation(operation)),
         [name] => only(method, "GET", in_compartment(resource_type, id, name)?),
         [name, "_search"] => only(method, "POST", in_compartment(resource_type, id, name)?),
-        _ => Err(FhirError::not_found("no such address; resources are at Type/id and Type/id/_history/version")),
+        _ => Err(FhirError::not_found("unknown path; resources are at Type/id and Type/id/_history/version")),
     }
 }
 
@@ -203,13 +203,17 @@ fn only(method: &str, known: &str, interaction: Interaction) -> Result<Interacti
 
 /// 405 with the allowed methods.
 fn method_not_allowed(method: &str, known: &str) -> FhirError {
-    let message = format!("{} is not possible here; possible: {known}", excerpt(method));
+    let message = format!("method {} is not allowed here; allowed: {known}", excerpt(method));
     FhirError::new(405, "not-supported", message).with_header("allow", known.to_owned())
 }
 
 fn stored_type(name: &str) -> Result<ResourceType, FhirError> {
     if name == "Parameters" {
-        return Err(FhirError::new(404, "not-supported", "Parameters go to operations and are never stored"));
+        return Err(FhirError::new(
+            404,
+            "not-supported",
+            "Parameters are the input of operations and cannot be stored",
+        ));
     }
     name.parse().map_err(|unknown: fhir::UnknownResourceType| FhirError::not_found(unknown.to_string()))
 }
@@ -218,7 +222,7 @@ fn checked_id(id: &str) -> Result<String, FhirError> {
     if is_id(id) {
         return Ok(id.to_owned());
     }
-    let message = format!("an id is 1 to 64 letters, digits, - and ., not `{}`", excerpt(id));
+    let message = format!("an id must have 1 to 64 letters, digits, - and ., got `{}`", excerpt(id));
     Err(FhirError::bad("value", message))
 }
 

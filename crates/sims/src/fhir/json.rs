@@ -16,7 +16,7 @@ pub(crate) fn without_byte_order_mark(text: &[u8]) -> &[u8] {
 pub(crate) fn parse(text: &[u8]) -> Result<Value, FhirError> {
     let text = without_byte_order_mark(text);
     depth::check_text(text)?;
-    let unreadable = |fault| FhirError::bad("invalid", format!("the body is no JSON that can be read: {fault}"));
+    let unreadable = |fault| FhirError::bad("invalid", format!("the body is not valid JSON: {fault}"));
     let parsed: Value = serde_json::from_slice(text).map_err(unreadable)?;
     depth::check(&parsed)?;
     distinct_keys::check(text).map_err(|fault| FhirError::bad("invalid", fault))?;

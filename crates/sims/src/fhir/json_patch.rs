@@ -36,7 +36,7 @@ struct JsonPointer {
 }
 
 pub(crate) fn parse(patch: &Value) -> Result<Vec<PatchOperation>, String> {
-    let operations = patch.as_array().ok_or("a JSON Patch is a list of operations")?;
+    let operations = patch.as_array().ok_or("a JSON Patch must be a list of operations")?;
     if operations.len() > MAX_OPERATIONS {
         return Err(format!("a patch has at most {MAX_OPERATIONS} operations"));
     }
@@ -55,7 +55,9 @@ fn parse_operation(operation: &Value) -> Result<PatchOperation, String> {
         "move" => PatchAction::Move(JsonPointer::parse(text("from")?)?),
         "copy" => PatchAction::Copy(JsonPointer::parse(text("from")?)?),
         "test" => PatchAction::Test(value()?),
-        other => return Err(format!("`op` is add, remove, replace, move, copy or test, not `{}`", excerpt(other))),
+        other => {
+            return Err(format!("`op` must be add, remove, replace, move, copy or test, got `{}`", excerpt(other)));
+        }
     };
     Ok(PatchOperation { path, action })
 }

@@ -59,7 +59,7 @@ fn count_per_code(context: &InteractionContext<'_>) -> Result<usize, FhirError> 
     match context.parameter(MAX) {
         None | Some("") => Ok(1),
         Some(text) => text.parse().ok().filter(|count| *count > 0).ok_or_else(|| {
-            FhirError::bad("value", format!("max is a whole number from 1 on, not `{}`", excerpt(text)))
+            FhirError::bad("value", format!("max must be a positive whole number, got `{}`", excerpt(text)))
         }),
     }
 }

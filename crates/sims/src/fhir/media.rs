@@ -21,7 +21,7 @@ pub(crate) fn check_accept(format: Option<&str>, accept: Option<&str>) -> Result
         return Ok(());
     }
     let requested = excerpt(format.or(accept).unwrap_or_default());
-    let message = format!("the server answers application/fhir+json of FHIR 4.0 only, not `{requested}`");
+    let message = format!("the server only returns application/fhir+json of FHIR 4.0, not `{requested}`");
     Err(FhirError::new(406, "not-supported", message))
 }
 

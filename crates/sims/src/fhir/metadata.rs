@@ -18,8 +18,7 @@ pub(crate) fn metadata(context: &InteractionContext<'_>) -> Result<Reply, FhirEr
     match context.parameter("mode") {
         None | Some("full" | "normative" | "") => {}
         Some(mode) => {
-            let message =
-                format!("there is no metadata of mode {}; there is only a CapabilityStatement", excerpt(mode));
+            let message = format!("metadata mode {} is not supported; only the CapabilityStatement is", excerpt(mode));
             return Err(FhirError::new(404, "not-supported", message));
         }
     }

@@ -30,10 +30,10 @@ impl Cursor {
             return Ok(Self { as_of: context.seq(), offset: 0, included: 0 });
         };
         let cursor = Self::parse(text).ok_or_else(|| {
-            FhirError::bad("value", format!("{PAGE} is taken from a link, it is not made up: `{}`", excerpt(text)))
+            FhirError::bad("value", format!("{PAGE} must be copied from a link of a page, got `{}`", excerpt(text)))
         })?;
         if !(context.world.oldest..=context.seq()).contains(&cursor.as_of) {
-            return Err(FhirError::new(410, "expired", "the page is of a time before a reset; search again"));
+            return Err(FhirError::new(410, "expired", "the page is from before a reset; search again"));
         }
         Ok(cursor)
     }
@@ -71,7 +71,7 @@ pub(crate) fn count(context: &InteractionContext<'_>, default: usize) -> Result<
         Some(text) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
             Ok(text.parse().unwrap_or(MAX_COUNT).min(MAX_COUNT))
         }
-        Some(text) => Err(FhirError::bad("value", format!("_count is a whole number, not `{}`", excerpt(text)))),
+        Some(text) => Err(FhirError::bad("value", format!("_count must be a whole number, got `{}`", excerpt(text)))),
     }
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn perform(
 /// The parameters of an operation, from the URL and from a Parameters resource.
 fn input(context: &InteractionContext<'_>, body: &Value) -> Result<Vec<(String, String)>, FhirError> {
     if body["resourceType"] != "Parameters" {
-        let message = "the input of an operation is a Parameters resource";
+        let message = "the input of an operation must be a Parameters resource";
         return Err(FhirError::bad("invalid", message).at("Resource.resourceType"));
     }
     fhir::validate(body).map_err(|faults| FhirError::invalid(&faults))?;

@@ -155,8 +155,9 @@ fn require_all_types(scopes: &Scopes, permissions: &[Permission]) -> Result<(), 
         return Ok(());
     }
     let letters: String = permissions.iter().map(|permission| permission.letter()).collect();
-    let message =
-        format!("another server answers here, perhaps with any type: this needs the scope system/*.{letters}");
+    let message = format!(
+        "a remote server handles this request and may return any type: this needs the scope system/*.{letters}"
+    );
     Err(FhirError::new(403, "forbidden", message))
 }
 

@@ -62,8 +62,9 @@ pub(crate) fn reply(record: &Record<'_>, accept: &str) -> Result<Reply, FhirErro
         return Err(FhirError::new(406, "not-supported", message));
     }
     let data: String = binary["data"].as_str().unwrap_or_default().split_ascii_whitespace().collect();
-    let bytes =
-        STANDARD.decode(data).map_err(|_| FhirError::new(422, "value", "the data of the Binary is not base64"))?;
+    let bytes = STANDARD
+        .decode(data)
+        .map_err(|_| FhirError::new(422, "value", "the data of the Binary is not valid base64"))?;
     let mut reply = Reply::new(200, ReplyContent::Bytes { bytes, name: version_name(record) });
     reply = reply.versioned(record.version, record.at);
     reply.headers.push(("content-type", content_type.to_owned()));

@@ -106,7 +106,7 @@ fn search(context: &InteractionContext<'_>, target: &SearchTarget) -> Result<Rep
     }
     let searched: Vec<_> = target.types.iter().copied().zip(&queries).collect();
     stored_parameters::check_work(context, &searched)?;
-    let Some(first) = queries.first() else { return Err(FhirError::bad("value", "_type names no type")) };
+    let Some(first) = queries.first() else { return Err(FhirError::bad("value", "_type has no resource type")) };
     let count = match first.summary {
         Summary::Count => 0,
         _ => first.count.unwrap_or(DEFAULT_COUNT).min(MAX_COUNT),

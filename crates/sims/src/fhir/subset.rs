@@ -30,7 +30,7 @@ impl Subset {
             (Some("text"), _) => Ok(Self::Text),
             (Some("data"), _) => Ok(Self::Data),
             (Some(other), _) => {
-                let message = format!("_summary is true, text, data or false here, not `{}`", excerpt(other));
+                let message = format!("_summary must be true, text, data or false, got `{}`", excerpt(other));
                 Err(FhirError::bad("value", message))
             }
         }

@@ -24,8 +24,8 @@ pub(crate) fn update(
 fn check_id(resource_type: ResourceType, id: &str, body: &Value) -> Result<(), FhirError> {
     let message = match body.get("id").and_then(Value::as_str) {
         Some(given) if given == id => return Ok(()),
-        Some(given) => format!("the address is {resource_type}/{id}, but the id is {}", excerpt(given)),
-        None => format!("the resource must have the id `{id}` of its address"),
+        Some(given) => format!("the URL is {resource_type}/{id}, but the id is {}", excerpt(given)),
+        None => format!("the resource must have the id `{id}` of the URL"),
     };
     Err(FhirError::bad("invalid", message).at(&format!("{resource_type}.id")))
 }

@@ -42,7 +42,7 @@ pub(crate) fn validate(
     let input = ValidationInput::read(context, resource_type, body)?;
     let mut issues = context.ignored_parameters(&["profile", "mode"])?;
     if input.mode.as_deref() == Some("delete") {
-        issues.push(Issue::information("nothing speaks against a deletion"));
+        issues.push(Issue::information("the resource can be deleted"));
         return Ok(Reply::new(200, ReplyContent::Generated(operation_outcome(&issues))));
     }
     let resource = input.resource;
@@ -102,7 +102,7 @@ fn limit_profiles<'p>(profiles: impl Iterator<Item = &'p str>) -> (Vec<&'p str>,
             continue;
         }
         if distinct.len() == MAX_PROFILES {
-            let message = format!("only the first {MAX_PROFILES} profiles were looked at");
+            let message = format!("only the first {MAX_PROFILES} profiles were checked");
             return (distinct, Some(Issue::warning("too-costly", message)));
         }
         distinct.push(profile);
@@ -198,7 +198,7 @@ impl<'b> ValidationInput<'b> {
         match self.mode.as_deref() {
             None | Some("create" | "update" | "delete" | "profile") => Ok(self),
             Some(other) => {
-                let message = format!("the mode is create, update, delete or profile, not `{}`", excerpt(other));
+                let message = format!("the mode must be create, update, delete or profile, got `{}`", excerpt(other));
                 Err(FhirError::bad("value", message))
             }
         }

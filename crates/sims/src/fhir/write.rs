@@ -18,7 +18,7 @@ pub(crate) fn check(resource_type: ResourceType, resource: &Value) -> Result<(),
         Some(name) if name == resource_type.as_str() => {}
         Some(name) => {
             let name = super::outcome::excerpt(name);
-            let message = format!("the address is one of {resource_type}, but the resourceType is {name}");
+            let message = format!("the URL is for {resource_type}, but the resourceType is {name}");
             return Err(FhirError::bad("invalid", message).at("Resource.resourceType"));
         }
         None => {

@@ -14,7 +14,7 @@ fn invalid_paths_get_a_helpful_error() {
         ("GET", "Patient/a%2Fb", 400, "letters, digits"),
         ("GET", "Patient/a%00", 400, "letters, digits"),
         ("GET", "Patient//", 200, ""),
-        ("GET", "Patient/a/b/c/d", 404, "no such address"),
+        ("GET", "Patient/a/b/c/d", 404, "unknown path"),
         ("GET", "Patient/a/Medication", 404, "does not belong to the Patient compartment"),
         ("GET", "Group/a/Observation", 404, "has no compartment"),
         ("GET", "Patient/a/$fly", 404, "$everything"),
@@ -23,8 +23,8 @@ fn invalid_paths_get_a_helpful_error() {
         ("POST", "Patient/a", 405, "GET, PUT, PATCH, DELETE"),
         ("DELETE", "Patient/a/_history", 405, "GET"),
         ("PUT", "Patient/_search", 405, "POST"),
-        ("BREW", "Patient", 405, "possible"),
-        ("GET", "Parameters", 404, "never stored"),
+        ("BREW", "Patient", 405, "allowed"),
+        ("GET", "Parameters", 404, "cannot be stored"),
         ("GET", "../../etc/passwd", 404, "unknown resource type"),
     ] {
         let answer = server.request(method, address, &[], b"");

@@ -31,11 +31,11 @@ impl Entry {
         let relative = own.below(url).unwrap_or(url);
         let (path, query) = relative.split_once('?').unwrap_or((relative, ""));
         if path.contains("://") {
-            return Err(FhirError::bad("invalid", format!("the address {} is not of this server", excerpt(url))));
+            return Err(FhirError::bad("invalid", format!("the URL {} is not on this server", excerpt(url))));
         }
         let interaction = Interaction::of(method, &address::segments(path))?;
         if interaction == Interaction::Bundle {
-            return Err(FhirError::bad("not-supported", "a Bundle cannot be processed within another one"));
+            return Err(FhirError::bad("not-supported", "a Bundle cannot be nested in another one"));
         }
         let modified_since = text("ifModifiedSince").and_then(|text| text.parse::<jiff::Timestamp>().ok());
         let modified_since = modified_since.map(|since| model::Timestamp(since.as_millisecond()));
@@ -82,6 +82,8 @@ fn patch(resource: &Value) -> Result<Value, FhirError> {
         return Err(FhirError::new(415, "not-supported", message));
     }
     let data: String = resource["data"].as_str().unwrap_or_default().split_ascii_whitespace().collect();
-    let bytes = STANDARD.decode(data).map_err(|_| FhirError::bad("value", "the data of the Binary is no base64"))?;
-    serde_json::from_slice(&bytes).map_err(|fault| FhirError::bad("invalid", format!("the patch is no JSON: {fault}")))
+    let bytes =
+        STANDARD.decode(data).map_err(|_| FhirError::bad("value", "the data of the Binary is not valid base64"))?;
+    serde_json::from_slice(&bytes)
+        .map_err(|fault| FhirError::bad("invalid", format!("the patch is not valid JSON: {fault}")))
 }

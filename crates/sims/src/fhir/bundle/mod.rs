@@ -18,7 +18,7 @@ pub(crate) const MAX_ENTRIES: usize = 10_000;
 
 pub(crate) fn process(context: &InteractionContext<'_>, bundle: &Value) -> Result<Reply, FhirError> {
     if bundle["resourceType"] != "Bundle" {
-        let message = "what is sent to the base address must be a Bundle; a resource goes to its type, as POST Patient";
+        let message = "POST to the base URL must be a Bundle; POST a resource to its type, such as POST Patient";
         return Err(FhirError::bad("invalid", message).at("Resource.resourceType"));
     }
     let entries = bundle["entry"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -32,7 +32,7 @@ pub(crate) fn process(context: &InteractionContext<'_>, bundle: &Value) -> Resul
         "transaction" => transaction::process(context, entries),
         other => {
             let message = format!(
-                "the type must be transaction or batch, not {}; POST Bundle keeps a Bundle as a resource",
+                "the type must be transaction or batch, not {}; use POST Bundle to store a Bundle as a resource",
                 excerpt(other)
             );
             Err(FhirError::bad("invalid", message).at("Bundle.type"))

@@ -67,7 +67,7 @@ fn count_deleted(before: usize, action: &EntryAction) -> Result<usize, FhirError
     let deleted = before + ids.len();
     if deleted > conditional::MAX_DELETED {
         let max = conditional::MAX_DELETED;
-        let message = format!("the conditional deletes of the transaction find more than {max} resources together");
+        let message = format!("the conditional deletes of the transaction match more than {max} resources in total");
         return Err(FhirError::precondition("too-costly", message));
     }
     Ok(deleted)
@@ -154,7 +154,7 @@ fn check_overlaps(planned: &[PlannedEntry]) -> Result<(), FhirError> {
     let mut conditions = HashSet::new();
     for (index, planned_entry) in planned.iter().enumerate() {
         if let Some((resource_type, id)) = planned_entry.targets().into_iter().find(|target| !targets.insert(*target)) {
-            let message = format!("another entry writes {resource_type}/{id} too");
+            let message = format!("another entry also writes {resource_type}/{id}");
             return Err(FhirError::bad("duplicate", message).in_entry(index));
         }
         if let (EntryAction::Create(resource_type, _), Some(criteria)) =
@@ -174,7 +174,7 @@ fn full_urls(planned: &[PlannedEntry]) -> Result<ReferenceMap, FhirError> {
         if let (Some(full_url), Some(reference)) = (&planned_entry.entry.full_url, planned_entry.reference())
             && names.insert(full_url.clone(), reference.clone()).is_some_and(|other| other != reference)
         {
-            let message = format!("another entry has the fullUrl {} too", excerpt(full_url));
+            let message = format!("another entry also has the fullUrl {}", excerpt(full_url));
             return Err(FhirError::bad("duplicate", message).in_entry(index));
         }
     }
@@ -233,7 +233,7 @@ fn resolve(
             CriteriaMatch::None => "nothing",
             CriteriaMatch::Many => "several resources",
         };
-        let message = format!("the reference {} finds {count}; it must find one resource", excerpt(text));
+        let message = format!("the reference {} matches {count}; it must match exactly one resource", excerpt(text));
         return Err(FhirError::precondition("not-found", message).at(&path));
     }
     Ok(names)
