@@ -41,7 +41,7 @@ use playgrounds::Playgrounds;
 /// Called with the entries of each append, after the append is durable.
 pub type AppendHook = Box<dyn Fn(&[Entry]) + Send + Sync>;
 
-/// What a [`Runtime`] is made of.
+/// The parts and limits of a [`Runtime`].
 pub struct RuntimeOptions {
     pub store: Store,
     pub blobs: Blobs,
@@ -89,7 +89,7 @@ impl Runtime {
         I::from_ulid(self.inner.ids.next(self.now()))
     }
 
-    /// Runs a function with what simulators get from outside: the time and new ids.
+    /// Runs a function with the context of simulators: the time and new ids.
     pub fn with_context<T>(&self, run: impl FnOnce(&Context<'_>) -> T) -> T {
         self.with_context_at(self.now(), run)
     }

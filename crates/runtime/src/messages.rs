@@ -11,7 +11,7 @@ use crate::playgrounds::{LoadedWorld, Playground};
 use crate::queue::TypedCommand;
 use crate::{Runtime, RuntimeError};
 
-/// Whether a query may keep a thread that serves others waiting.
+/// Whether a query needs a blocking thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
     Light,
@@ -41,7 +41,7 @@ impl<'a> From<&'a Arc<StoredSandbox>> for SandboxReader<'a> {
 const FLUSH_DELAY: Duration = Duration::from_millis(20);
 /// With this many unwritten events, a query first waits until they are written.
 const MAX_UNWRITTEN_READS: usize = 4096;
-/// Scheduled work may schedule more work. What is due after this many rounds is left to the next message.
+/// Scheduled work may schedule more work. After this many rounds, the rest is left to the next message.
 pub(crate) const MAX_DUE_ROUNDS: usize = 8;
 
 impl Runtime {

@@ -17,7 +17,7 @@ use crate::{Runtime, RuntimeError, lock};
 /// Playgrounds without traffic for this time are dropped from memory.
 const IDLE: Duration = Duration::from_secs(600);
 
-/// All playgrounds of this process, and what they share.
+/// All playgrounds of this process, and their shared caches.
 pub(crate) struct Playgrounds {
     by_id: Mutex<HashMap<PlaygroundId, Arc<Playground>>>,
     /// The rows of sandboxes, which do not change.
@@ -102,7 +102,7 @@ impl Playgrounds {
 
     /// Drops idle playgrounds with their sandboxes, and layers beyond the memory limit.
     pub(crate) fn sweep(&self) {
-        // A playground that is in use elsewhere must stay: a second copy of it would be made.
+        // A playground that is in use must stay. Otherwise a second copy of it would be created.
         let is_idle = |playground: &Arc<Playground>| {
             Arc::strong_count(playground) == 1 && lock(&playground.used_at).elapsed() > IDLE
         };

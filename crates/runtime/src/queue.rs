@@ -1,4 +1,4 @@
-//! What waits for a playground: commands, and events of queries that were answered before.
+//! The queue of a playground: commands, and events of queries that have been answered.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -153,7 +153,7 @@ where
 
     fn respond(self: Box<Self>, failure: Option<RuntimeError>) {
         let result = self.result.unwrap_or_else(|| Err(RuntimeError::Internal("a command was not run".into())));
-        // The caller may be gone.
+        // The caller may have stopped waiting.
         let _ = self.response.send(failure.map_or(result, Err));
     }
 }

@@ -1,7 +1,7 @@
 //! Errors as SFTP status responses: a code and a message (draft-ietf-secsh-filexfer-02 section 7).
 
 use app::AppError;
-use app::sandboxes::files::{Fault, Refusal};
+use app::sandboxes::files::{FileDropError, Refusal};
 use russh_sftp::protocol::StatusCode;
 
 /// The response to a request that failed.
@@ -33,11 +33,11 @@ impl Status {
     }
 }
 
-impl From<Fault> for Status {
-    fn from(error: Fault) -> Self {
+impl From<FileDropError> for Status {
+    fn from(error: FileDropError) -> Self {
         let refusal = match error {
-            Fault::Refused(refusal) => refusal,
-            Fault::App(error) => return error.into(),
+            FileDropError::Refused(refusal) => refusal,
+            FileDropError::App(error) => return error.into(),
         };
         let code = match refusal {
             Refusal::NotFound | Refusal::NoDirectory | Refusal::NotDirectory(_) => StatusCode::NoSuchFile,

@@ -90,17 +90,17 @@ pub(crate) fn is_clash(error: &postgres::Error) -> bool {
 
 /// PostgreSQL checks its pages when it reads them; SQLite only on request.
 pub(crate) fn check_sqlite(db: &mut Db<'_>) -> Result<Vec<String>, StoreError> {
-    let mut faults = Vec::new();
+    let mut problems = Vec::new();
     for mut row in db.query("pragma integrity_check", &[])? {
         let verdict = row.text()?;
         if verdict != "ok" {
-            faults.push(verdict);
+            problems.push(verdict);
         }
     }
     for mut row in db.query("pragma foreign_key_check", &[])? {
-        faults.push(format!("a row of {} refers to one that is not there", row.text()?));
+        problems.push(format!("a row of {} refers to a row that does not exist", row.text()?));
     }
-    Ok(faults)
+    Ok(problems)
 }
 
 /// SQLite orders text by bytes; PostgreSQL needs a collation for each column.

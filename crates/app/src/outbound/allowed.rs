@@ -1,10 +1,10 @@
-//! The operator's list of what may be called: hosts, hosts with a port, and networks.
+//! The operator's list of servers that may be called: hosts, hosts with a port, and networks.
 
 use std::net::IpAddr;
 
 use super::inside::is_public;
 
-/// What `--allow-host` names: `cds.example.org`, `cds.example.org:8443`, `10.0.0.5:8080`, `10.1.0.0/16`.
+/// The values of `--allow-host`: `cds.example.org`, `cds.example.org:8443`, `10.0.0.5:8080`, `10.1.0.0/16`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Allowed {
     /// In lower case, as they are written, without the brackets of IPv6.

@@ -40,7 +40,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let is_given_out = first & 0xe000 == 0x2000;
     // 2001::/23 is for protocols (Teredo, benchmarks), 2001:db8::/32 and 3fff::/20 for documents.
     let is_special = (first == 0x2001 && (second < 0x200 || second == 0xdb8)) || (first == 0x3fff && second < 0x1000);
-    // 6to4 holds an IPv4 address.
+    // 6to4 contains an IPv4 address.
     let embedded = (first == 0x2002).then(|| Ipv4Addr::from((u32::from(second) << 16) | u32::from(third)));
     is_given_out && !is_special && embedded.is_none_or(is_public_v4)
 }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inner_addresses_are_told_in_every_form() {
+    fn internal_addresses_are_recognized_in_every_form() {
         for inside in [
             "0.0.0.0",
             "0.1.2.3",

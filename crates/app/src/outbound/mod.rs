@@ -18,8 +18,8 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use names::{InternalAddress, Names};
 
-const CONNECT: Duration = Duration::from_secs(5);
-pub(crate) const WHOLE_CALL: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The servers that may be called.
 #[derive(Clone, Debug)]
@@ -30,19 +30,19 @@ pub(crate) struct Outbound {
 
 /// A request to another server.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct OutboundRequest<'a> {
     pub(crate) method: &'a str,
     pub(crate) url: &'a str,
     pub(crate) headers: &'a [(String, String)],
     pub(crate) body: Vec<u8>,
     /// Limits of the response.
-    pub(crate) most_bytes: u64,
-    pub(crate) within: Duration,
+    pub(crate) max_response_bytes: u64,
+    pub(crate) timeout: Duration,
 }
 
 /// The response of another server.
 #[derive(Clone, Debug)]
-pub(crate) struct Fetched {
+pub(crate) struct OutboundResponse {
     pub(crate) status: u16,
     /// Names in lower case.
     pub(crate) headers: Vec<(String, String)>,
@@ -76,33 +76,33 @@ impl Outbound {
         let client = (!names.allowed.is_empty()).then(|| {
             // Fails if it is already installed, which is fine.
             let _ = rustls::crypto::ring::default_provider().install_default();
-            let builder = reqwest::Client::builder().connect_timeout(CONNECT).dns_resolver(names.clone());
+            let builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).dns_resolver(names.clone());
             builder.redirect(reqwest::redirect::Policy::none()).no_proxy().build()
         });
         Self { names, client: client.and_then(Result::ok) }
     }
 
-    pub(crate) async fn call(&self, asked: Asked<'_>) -> Result<Fetched, CallError> {
-        let within = asked.within;
-        tokio::time::timeout(within, self.exchange(asked)).await.unwrap_or(Err(CallError::NoAnswer))
+    pub(crate) async fn call(&self, request: OutboundRequest<'_>) -> Result<OutboundResponse, CallError> {
+        let timeout = request.timeout;
+        tokio::time::timeout(timeout, self.exchange(request)).await.unwrap_or(Err(CallError::NoAnswer))
     }
 
-    async fn exchange(&self, asked: Asked<'_>) -> Result<Fetched, CallError> {
-        let parsed = reqwest::Url::parse(asked.url).map_err(|_| CallError::NoAnswer)?;
+    async fn exchange(&self, request: OutboundRequest<'_>) -> Result<OutboundResponse, CallError> {
+        let parsed = reqwest::Url::parse(request.url).map_err(|_| CallError::NoAnswer)?;
         let host = parsed.host_str().unwrap_or_default().to_owned();
         let client = self.permitted(&parsed)?;
-        let method = reqwest::Method::from_bytes(asked.method.as_bytes()).map_err(|_| CallError::NoAnswer)?;
-        let mut request = client.request(method, parsed).body(asked.body);
-        for (name, value) in asked.headers {
-            request = request.header(name, value);
+        let method = reqwest::Method::from_bytes(request.method.as_bytes()).map_err(|_| CallError::NoAnswer)?;
+        let mut builder = client.request(method, parsed).body(request.body);
+        for (name, value) in request.headers {
+            builder = builder.header(name, value);
         }
-        let answer = request.send().await.map_err(|error| why(error, &host))?;
-        let status = answer.status().as_u16();
+        let response = builder.send().await.map_err(|error| call_error(error, &host))?;
+        let status = response.status().as_u16();
         let header = |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
         };
-        let headers = answer.headers().iter().filter_map(header).collect();
-        Ok(Fetched { status, headers, body: bounded(answer, asked.most_bytes).await? })
+        let headers = response.headers().iter().filter_map(header).collect();
+        Ok(OutboundResponse { status, headers, body: read_limited(response, request.max_response_bytes).await? })
     }
 
     fn permitted(&self, url: &reqwest::Url) -> Result<&reqwest::Client, CallError> {
@@ -120,7 +120,7 @@ impl Outbound {
     /// The addresses of an allowed host, for any protocol. The caller must connect to them without another lookup.
     pub(crate) async fn addresses(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, CallError> {
         self.check_address(host, port)?;
-        let found = tokio::time::timeout(CONNECT, self.names.find(host, port)).await;
+        let found = tokio::time::timeout(CONNECT_TIMEOUT, self.names.find(host, port)).await;
         match found {
             Ok(Ok(addresses)) => Ok(addresses),
             Ok(Err(error)) if error.is::<InternalAddress>() => Err(CallError::NotAllowed(error.to_string())),
@@ -130,7 +130,7 @@ impl Outbound {
 }
 
 /// The caller learns that a name resolves to an internal address. Details of other failures are only logged.
-fn why(error: reqwest::Error, host: &str) -> CallError {
+fn call_error(error: reqwest::Error, host: &str) -> CallError {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(found) = cause {
         if found.is::<InternalAddress>() {
@@ -151,12 +151,12 @@ pub(crate) fn below(base: &str, path: &str, query: &str) -> Option<String> {
     is_below.then(|| url.to_string())
 }
 
-async fn bounded(answer: reqwest::Response, most: u64) -> Result<Bytes, CallError> {
-    let mut pieces = answer.bytes_stream();
+async fn read_limited(response: reqwest::Response, max_bytes: u64) -> Result<Bytes, CallError> {
+    let mut chunks = response.bytes_stream();
     let mut body = Vec::new();
-    while let Some(piece) = pieces.next().await {
-        body.extend_from_slice(&piece.map_err(|_| CallError::NoAnswer)?);
-        if body.len() as u64 > most {
+    while let Some(chunk) = chunks.next().await {
+        body.extend_from_slice(&chunk.map_err(|_| CallError::NoAnswer)?);
+        if body.len() as u64 > max_bytes {
             return Err(CallError::TooLarge);
         }
     }

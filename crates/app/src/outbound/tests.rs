@@ -11,8 +11,8 @@ fn list(entries: &[&str]) -> Vec<String> {
     entries.iter().map(|entry| (*entry).to_owned()).collect()
 }
 
-fn get(url: &str) -> Asked<'_> {
-    Asked { method: "GET", url, headers: &[], body: Vec::new(), most_bytes: 1000, within: WHOLE_CALL }
+fn get(url: &str) -> OutboundRequest<'_> {
+    OutboundRequest { method: "GET", url, headers: &[], body: Vec::new(), max_response_bytes: 1000, timeout: TIMEOUT }
 }
 
 /// Answers every connection with these bytes, and counts them.

@@ -1,4 +1,4 @@
-//! Cancels task runs and runs. What is cancelled has no score.
+//! Cancels task runs and runs, which then have no score.
 
 use model::run::{BenchmarkRun, Status};
 use model::{BenchmarkRunId, TaskRunId};

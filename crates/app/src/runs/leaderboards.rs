@@ -1,8 +1,8 @@
 //! Leaderboards: published series of scored runs, ranked by their mean.
 //!
-//! A series cannot be picked from: every scored run of the version by the same solver, agent and agent version counts as
-//! soon as nobody can work on it any more. What is unfinished then counts 0, and so does a run that the organization's key
-//! wrote into: to leave it out would let the organization take bad runs out of the mean by writing into them.
+//! All runs of a series count: every scored run of the version by the same solver, agent and agent version, as soon as no
+//! agent can work on it any more. Unfinished tasks then count as 0, and so do runs whose sandboxes a key of the organization
+//! wrote to. If those were left out, the organization could remove bad runs from the mean by writing to them.
 
 use std::collections::BTreeMap;
 
@@ -138,7 +138,7 @@ fn of_engine(
     Ok(selected)
 }
 
-/// Everything that counts on one leaderboard.
+/// The data of one leaderboard.
 struct Counted {
     runs: Vec<CountedRun>,
     tasks: BTreeMap<BenchmarkRunId, Vec<CountedTask>>,
@@ -199,10 +199,10 @@ fn entry(solver: LeaderboardSolver, counted: Vec<(StoredRun, RunSample)>) -> Opt
     })
 }
 
-/// What a run counts.
+/// The score of a run on the leaderboard.
 fn sample(run: &StoredRun, tasks: Vec<CountedTask>) -> RunSample {
     let results: Vec<(Score, Axes)> = tasks.iter().map(|task| counted(run, task.result.clone())).collect();
-    // A completed run has a score; of others the same mean is taken of what there is.
+    // A completed run has a score. For other runs it is computed in the same way from the tasks that have ended.
     let (score, axes) = match &run.result {
         Some(result) => counted(run, Some(result.clone())),
         None => score::run(&results),

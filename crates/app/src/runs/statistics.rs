@@ -1,4 +1,4 @@
-//! Numbers over many runs: of one version, and of several side by side.
+//! Statistics over the runs of a version, and comparisons of runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use super::engines::{self, Selected};
 use super::find_run;
 use crate::{App, AppError, OrgGrant};
 
-/// The newest so many runs count.
-const MOST_RUNS: i64 = 1000;
+/// Only this many of the newest runs count.
+const MAX_RUNS: i64 = 1000;
 
-/// What stands side by side.
+/// The groups of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupBy {
     #[default]
@@ -44,7 +44,7 @@ pub async fn of_version(
     let (org, reference) = (grant.org.clone(), reference.clone());
     let read = move |db: &mut Db<'_>| {
         versions::find_heading(db, Some(&org), &reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
-        let runs = store::runs::completed(db, &org, &reference, &filter, MOST_RUNS)?;
+        let runs = store::runs::completed(db, &org, &reference, &filter, MAX_RUNS)?;
         let selected = engines::select(db, runs, engine.as_deref(), |run| run)?;
         let mut samples = Vec::new();
         for run in &selected.runs {
@@ -112,8 +112,7 @@ fn by_agent(run: &StoredRun, sample: RunSample) -> AgentSample {
     AgentSample { solver, agent, agent_version, run: sample }
 }
 
-/// The group of each run. A group never has runs of different agents: where a short label would mix them, a longer one is
-/// used.
+/// The group of each run. A group never has runs of different agents: if a short label is ambiguous, a longer one is used.
 fn labels(runs: &[StoredRun], group_by: GroupBy) -> Vec<String> {
     let identity = |run: &StoredRun| (run.solver.clone(), run.agent.clone(), run.agent_version.clone());
     let mut agents: BTreeMap<String, BTreeSet<_>> = BTreeMap::new();
@@ -124,7 +123,7 @@ fn labels(runs: &[StoredRun], group_by: GroupBy) -> Vec<String> {
         let short = label(run, group_by);
         if agents.get(&short).is_some_and(|agents| agents.len() > 1) { full_label(run) } else { short }
     };
-    // Even full labels can be the same: `none` can be the name of an agent.
+    // Even full labels can be ambiguous: `none` can be the name of an agent.
     let mut owners: BTreeMap<String, Vec<_>> = BTreeMap::new();
     let distinct = |run: &StoredRun| {
         let (label, identity) = (of(run), identity(run));
@@ -155,7 +154,7 @@ fn label(run: &StoredRun, group_by: GroupBy) -> String {
     }
 }
 
-/// In the order in which labels first come.
+/// In the order of the first occurrence of each label.
 fn grouped(labels: Vec<String>, samples: Vec<RunSample>) -> Vec<(String, Vec<RunSample>)> {
     let mut groups: Vec<(String, Vec<RunSample>)> = Vec::new();
     for (label, sample) in labels.into_iter().zip(samples) {
@@ -178,8 +177,8 @@ fn samples(db: &mut Db<'_>, selected: &Selected<StoredRun>) -> Result<Vec<RunSam
 
 fn sample(run: &StoredRun, task_runs: &[StoredTaskRun]) -> Option<RunSample> {
     let (score, axes) = run.result.clone()?;
-    // A task that could not be carried out says nothing about the agent, nor does one that was cancelled, except in a scored
-    // run: its agent could cancel what goes wrong.
+    // Failed and cancelled tasks do not measure the agent. In a scored run, cancelled tasks count, because otherwise an
+    // agent could cancel the tasks that it fails.
     let is_measured = |task_run: &&StoredTaskRun| match task_run.status {
         Status::Failed => false,
         Status::Cancelled => run.scored,

@@ -36,8 +36,8 @@ async fn available(app: &App, access: Access) -> Result<Vec<Response>, AppError>
     let reading = access.clone();
     let (_, id, sender) = parts(access, Transport::Http);
     let (asked_of, asker) = (id.clone(), sender.clone());
-    let question = move |world: &World, context: &Context<'_>| responses::list(world, &asked_of, &asker, context);
-    if let Some(found) = app.runtime().query(reading.reader(), Cost::Heavy, question).await? {
+    let query = move |world: &World, context: &Context<'_>| responses::list(world, &asked_of, &asker, context);
+    if let Some(found) = app.runtime().query(reading.reader(), Cost::Heavy, query).await? {
         return Ok(found);
     }
     let message =

@@ -20,14 +20,14 @@ pub async fn inbox(
     page: PageRequest,
 ) -> Result<Page<InboxMessage>, AppError> {
     let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
-    let question = move |world: &World, context: &Context<'_>| inbox::list(world, &id, &actor, (read, &page), context);
-    Ok(app.runtime().query(access.reader(), Cost::Light, question).await?)
+    let query = move |world: &World, context: &Context<'_>| inbox::list(world, &id, &actor, (read, &page), context);
+    Ok(app.runtime().query(access.reader(), Cost::Light, query).await?)
 }
 
 pub async fn message(app: &App, access: Access, message: String) -> Result<InboxMessage, AppError> {
     let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
-    let question = move |world: &World, context: &Context<'_>| inbox::get(world, &id, &actor, &message, context);
-    app.runtime().query(access.reader(), Cost::Light, question).await?.ok_or(AppError::NotFound("message"))
+    let query = move |world: &World, context: &Context<'_>| inbox::get(world, &id, &actor, &message, context);
+    app.runtime().query(access.reader(), Cost::Light, query).await?.ok_or(AppError::NotFound("message"))
 }
 
 pub async fn mark(

@@ -40,7 +40,7 @@ impl TaskRunGrant for OrgGrant {
     }
 }
 
-/// The agent with a run's token sees what it may know.
+/// The agent, which has the run's token, does not see everything.
 impl TaskRunGrant for RunGrant {
     type View = TaskRunResult;
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use sims::fhir::depth;
 
 use crate::App;
-use crate::outbound::Asked;
+use crate::outbound::OutboundRequest;
 
 const MAX_RESPONSE_BYTES: u64 = 1 << 20;
 /// Maximum number of concurrent calls of all sandboxes and of one sandbox, so that a slow service does not block others.
@@ -69,13 +69,13 @@ async fn answered(app: &App, request: Request<'_>) -> Result<(u16, bytes::Bytes)
     if request.body.is_some() {
         headers.push(("content-type".to_owned(), "application/json".to_owned()));
     }
-    let asked = Asked {
+    let asked = OutboundRequest {
         method: if request.body.is_some() { "POST" } else { "GET" },
         url: &request.url,
         headers: &headers,
         body: request.body.map(|body| body.to_string().into_bytes()).unwrap_or_default(),
-        most_bytes: MAX_RESPONSE_BYTES,
-        within: Duration::from_secs(request.seconds.clamp(1, 60).unsigned_abs()),
+        max_response_bytes: MAX_RESPONSE_BYTES,
+        timeout: Duration::from_secs(request.seconds.clamp(1, 60).unsigned_abs()),
     };
     let fetched = app.inner.outbound.call(asked).await.map_err(|error| error.to_string())?;
     Ok((fetched.status, fetched.body))

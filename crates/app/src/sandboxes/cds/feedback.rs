@@ -11,7 +11,7 @@ use world::{Context, Sandbox, World};
 
 use super::call::{self, Request};
 use super::services::headers;
-use super::{ask, look, passed, silent, tell};
+use super::{command, look, passed, query, silent};
 use crate::outbound;
 use crate::sandboxes::Access;
 use crate::{App, AppError, Once};
@@ -26,7 +26,7 @@ pub async fn list_feedback(app: &App, access: &Access, request: PageRequest) -> 
 pub async fn feedback(app: &App, access: &Access, new: NewCdsFeedback, once: Option<Once>) -> Result<Value, AppError> {
     let token = once.map(IdempotencyKey::from);
     let (given, known): (Vec<CardFeedback>, Option<IdempotencyKey>) = (new.into_entries()?, token.clone());
-    let looked = ask(app, access, move |_, sandbox, context| {
+    let looked = query(app, access, move |_, sandbox, context| {
         let earlier = known.as_ref().map_or(Ok(None), |token| feedback::earlier(sandbox, token));
         silent(either(earlier, || feedback::plan(sandbox, context, &given)))
     });
@@ -40,7 +40,7 @@ pub async fn feedback(app: &App, access: &Access, new: NewCdsFeedback, once: Opt
     let message = move |_: &World, sandbox: &Sandbox, context: &Context<'_>| {
         feedback::record(sandbox, &actor, context, &entries, token.as_ref())
     };
-    tell(app, access, message).await
+    command(app, access, message).await
 }
 
 /// Applies the actions of a suggestion in one command, and returns the feedback.
@@ -54,7 +54,7 @@ pub async fn accept(
     let token = once.map(IdempotencyKey::from);
     let (about, known) = ((invocation, suggestion), token.clone());
     let wanted = about.clone();
-    let looked = ask(app, access, move |world, sandbox, context| {
+    let looked = query(app, access, move |world, sandbox, context| {
         let earlier = known.as_ref().map_or(Ok(None), |token| accept::earlier(sandbox, token));
         silent(either(earlier, || accept::plan(world, sandbox, context, &wanted.0, &wanted.1)))
     });
@@ -68,7 +68,7 @@ pub async fn accept(
         let (invocation, suggestion) = (about.0.as_str(), about.1.as_str());
         accept::record(world, sandbox, &actor, context, (invocation, suggestion), &delivery, token.as_ref())
     };
-    tell(app, access, message).await
+    command(app, access, message).await
 }
 
 /// The earlier response to the same request, or the actions to apply.

@@ -11,7 +11,7 @@ use world::{Context, Sandbox, World};
 
 use super::call::{self, Request};
 use super::services::{discover_config, headers};
-use super::{ask, silent, tell};
+use super::{command, query, silent};
 use crate::outbound;
 use crate::sandboxes::fhir::token;
 use crate::sandboxes::{Access, BaseUrl, credentials};
@@ -46,7 +46,7 @@ async fn fire_with(
     let reach = FhirReach::find(app, access, base).await?;
     let fired = Fired { hook, context, service, fhir_url: reach.url.clone() };
     let known = token.clone();
-    let looked = ask(app, access, move |world, sandbox, context| {
+    let looked = query(app, access, move |world, sandbox, context| {
         let earlier = known.as_ref().map_or(Ok(None), |token| invoke::earlier(sandbox, token));
         silent(earlier.and_then(|earlier| match earlier {
             Some(earlier) => Ok(Err(earlier)),
@@ -62,7 +62,7 @@ async fn fire_with(
     let message = move |_: &World, sandbox: &Sandbox, context: &Context<'_>| {
         invoke::record(sandbox, &actor, context, &plan, &answers, token.as_ref())
     };
-    tell(app, access, message).await
+    command(app, access, message).await
 }
 
 async fn called(app: &App, access: &Access, reach: &FhirReach, one: &Call) -> Answered {
@@ -95,7 +95,7 @@ struct FhirReach {
 
 impl FhirReach {
     async fn find(app: &App, access: &Access, base: BaseUrl<'_>) -> Result<Self, AppError> {
-        let server = ask(app, access, |world, _, _| {
+        let server = query(app, access, |world, _, _| {
             silent(Ok::<_, Refusal>(fhir_server(world).map(|server| server.id.clone())))
         });
         let server = match server.await? {

@@ -38,34 +38,34 @@ pub async fn read(app: &App, access: &Access, id: String) -> Result<Value, AppEr
 /// The agent's response to a hook, if it is the service.
 pub async fn respond(app: &App, access: &Access, id: String, answer: CdsAnswer) -> Result<Value, AppError> {
     let (actor, given) = (access.actor.clone(), answer.into_json());
-    tell(app, access, move |_, sandbox, context| answer::answer(sandbox, &actor, context, &id, &given)).await
+    command(app, access, move |_, sandbox, context| answer::answer(sandbox, &actor, context, &id, &given)).await
 }
 
 /// A query to a sandbox that takes traffic, so that a service may be called after it.
-async fn ask<T, F>(app: &App, access: &Access, question: F) -> Result<T, AppError>
+async fn query<T, F>(app: &App, access: &Access, query: F) -> Result<T, AppError>
 where
     F: FnOnce(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, Refusal>> + Send + 'static,
     T: Send + 'static,
 {
-    look(app, &access.during_traffic(), question).await
+    look(app, &access.during_traffic(), query).await
 }
 
 /// A query to the sandbox's state. It also works after the end of a task run, if the caller has that access.
-async fn look<T, F>(app: &App, access: &Access, question: F) -> Result<T, AppError>
+async fn look<T, F>(app: &App, access: &Access, query: F) -> Result<T, AppError>
 where
     F: FnOnce(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, Refusal>> + Send + 'static,
     T: Send + 'static,
 {
     let id = access.sandbox.id.clone();
-    let question = move |world: &World, context: &Context<'_>| match world.sandboxes.get(&id) {
-        Some(sandbox) => question(world, sandbox, context),
+    let query = move |world: &World, context: &Context<'_>| match world.sandboxes.get(&id) {
+        Some(sandbox) => query(world, sandbox, context),
         None => silent(Err(Refusal::Missing("sandbox"))),
     };
-    app.runtime().query(access.reader(), Cost::Heavy, question).await?.map_err(refused)
+    app.runtime().query(access.reader(), Cost::Heavy, query).await?.map_err(refused)
 }
 
 /// A command.
-async fn tell<T, F>(app: &App, access: &Access, message: F) -> Result<T, AppError>
+async fn command<T, F>(app: &App, access: &Access, message: F) -> Result<T, AppError>
 where
     F: Fn(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, Refusal>> + Send + 'static,
     T: Send + 'static,

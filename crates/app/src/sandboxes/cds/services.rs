@@ -9,7 +9,7 @@ use sims::cds_hooks::services::{self, Discovery};
 use world::{Context, Sandbox, World};
 
 use super::call::{self, Request};
-use super::{ask, look, passed, silent, tell};
+use super::{command, look, passed, query, silent};
 use crate::outbound;
 use crate::sandboxes::Access;
 use crate::{App, AppError};
@@ -48,7 +48,7 @@ pub async fn register(app: &App, access: &Access, new: NewCdsService) -> Result<
             let register = move |_: &World, sandbox: &Sandbox, context: &Context<'_>| {
                 services::register_own(sandbox, &actor, context, &service)
             };
-            vec![tell(app, access, register).await?]
+            vec![command(app, access, register).await?]
         }
         _ => {
             return Err(
@@ -61,12 +61,12 @@ pub async fn register(app: &App, access: &Access, new: NewCdsService) -> Result<
 
 pub async fn remove(app: &App, access: &Access, id: String) -> Result<(), AppError> {
     let actor = access.actor.clone();
-    tell(app, access, move |_, sandbox, context| services::remove(sandbox, &actor, context, &id)).await
+    command(app, access, move |_, sandbox, context| services::remove(sandbox, &actor, context, &id)).await
 }
 
 /// Discovers the servers of the config that have not responded yet. A failure is logged as an event.
 pub(super) async fn discover_config(app: &App, access: &Access) -> Result<(), AppError> {
-    let unknown = ask(app, access, |_, sandbox, _| silent(Ok(services::undiscovered(sandbox)))).await?;
+    let unknown = query(app, access, |_, sandbox, _| silent(Ok(services::undiscovered(sandbox)))).await?;
     for found in futures_util::future::join_all(unknown.into_iter().map(|url| discover(app, access, url, None))).await {
         match found {
             // Logged as an event.
@@ -84,7 +84,7 @@ async fn discover(
     timeout_seconds: Option<i64>,
 ) -> Result<Vec<Value>, AppError> {
     // Fails for a sandbox that takes no traffic, before the server is called.
-    ask(app, access, |_, _, _| silent(Ok(()))).await?;
+    query(app, access, |_, _, _| silent(Ok(()))).await?;
     let config = CdsHooksConfig::of(&access.sandbox.config);
     let answer = match outbound::below(base_url.trim_end_matches('/'), "cds-services", "") {
         None => Err("the address cannot be read".to_owned()),
@@ -104,7 +104,7 @@ async fn discover(
         let discovery = Discovery { base_url: &base_url, timeout_seconds, answer: &answer };
         services::discovered(sandbox, &actor, context, &discovery)
     };
-    tell(app, access, message).await
+    command(app, access, message).await
 }
 
 /// The headers that the config adds to requests to a server.

@@ -76,10 +76,10 @@ async fn plan(
     has_bytes: bool,
     token: Option<IdempotencyKey>,
 ) -> Result<SendPlan, AppError> {
-    let question = in_sandbox(access, move |world, sandbox, actor, context| {
+    let query = in_sandbox(access, move |world, sandbox, actor, context| {
         send::plan(world, sandbox, actor, context, (&new, has_bytes), token.as_ref())
     });
-    app.runtime().query(&access.sandbox, Cost::Heavy, question).await??.map_err(refused)
+    app.runtime().query(&access.sandbox, Cost::Heavy, query).await??.map_err(refused)
 }
 
 async fn refuse<T>(app: &App, access: &Access, new: NewFax, errors: FieldErrors) -> Result<T, AppError> {
@@ -112,8 +112,8 @@ async fn loaded(app: &App, source: DocumentSource) -> Result<Result<Bytes, Strin
 
 /// Newest first.
 pub async fn list(app: &App, access: &Access, filter: Filter, request: PageRequest) -> Result<Page<Value>, AppError> {
-    let question = in_sandbox(access, move |_, sandbox, actor, _| read::list(sandbox, actor, &filter, &request));
-    app.runtime().query(access.reader(), Cost::Heavy, question).await?
+    let query = in_sandbox(access, move |_, sandbox, actor, _| read::list(sandbox, actor, &filter, &request));
+    app.runtime().query(access.reader(), Cost::Heavy, query).await?
 }
 
 /// One fax; a fax that was sent includes its text.
@@ -219,8 +219,8 @@ async fn look(
     part: FaxPart,
 ) -> Result<StoredFax, AppError> {
     let fax = id.to_owned();
-    let question = in_sandbox(access, move |_, sandbox, actor, _| read::get(sandbox, actor, (direction, &fax), part));
-    app.runtime().query(access.reader(), Cost::Light, question).await??.ok_or(AppError::NotFound("fax"))
+    let query = in_sandbox(access, move |_, sandbox, actor, _| read::get(sandbox, actor, (direction, &fax), part));
+    app.runtime().query(access.reader(), Cost::Light, query).await??.ok_or(AppError::NotFound("fax"))
 }
 
 async fn bytes(app: &App, kept: &StoredFax) -> Result<Bytes, AppError> {

@@ -9,7 +9,7 @@ use sims::fhir::{depth, proxy_scopes};
 use world::{NewEvent, Outcome};
 
 use super::{Access, Request, Response};
-use crate::outbound::{self, Asked, CallError, Fetched};
+use crate::outbound::{self, CallError, OutboundRequest, OutboundResponse};
 use crate::{App, AppError};
 use runtime::Cost;
 
@@ -37,7 +37,7 @@ pub(super) async fn exchange(
     let response = match access.client.scopes.as_ref().and_then(|scopes| proxy_scopes::reject(scopes, &mut request)) {
         Some(refusal) => refusal,
         None => match call(app, remote, &request).await {
-            Ok(fetched) => passed_back(remote, &request, &fetched),
+            Ok(fetched) => rewrite_response(remote, &request, &fetched),
             Err(error) => refused(&error),
         },
     };
@@ -51,36 +51,36 @@ pub(super) async fn exchange(
     Ok(response)
 }
 
-async fn call(app: &App, remote: &Remote, request: &Request) -> Result<Fetched, CallError> {
+async fn call(app: &App, remote: &Remote, request: &Request) -> Result<OutboundResponse, CallError> {
     let there = remote.base_url.trim_end_matches('/');
     let url = outbound::below(there, &request.path, &request.query).ok_or(CallError::Outside)?;
     let own = request.headers.iter().filter(|(name, _)| PASSED_ON.contains(&name.as_str()));
     let headers: Vec<(String, String)> =
         own.cloned().chain(remote.headers.iter().map(|(name, value)| (name.clone(), value.clone()))).collect();
-    let body = replaced(&request.body, &request.base_url, there);
-    let asked = Asked {
+    let body = replace_urls(&request.body, &request.base_url, there);
+    let asked = OutboundRequest {
         method: &request.method,
         url: &url,
         headers: &headers,
         body,
-        most_bytes: app.limits().upload_bytes,
-        within: outbound::WHOLE_CALL,
+        max_response_bytes: app.limits().upload_bytes,
+        timeout: outbound::TIMEOUT,
     };
     app.inner.outbound.call(asked).await
 }
 
 /// Replaces URLs of the other server by those of the sandbox.
-fn passed_back(remote: &Remote, request: &Request, fetched: &Fetched) -> Response {
+fn rewrite_response(remote: &Remote, request: &Request, fetched: &OutboundResponse) -> Response {
     let (there, here) = (remote.base_url.trim_end_matches('/'), request.base_url.as_str());
     let header = |name: &'static str| {
         let (_, value) = fetched.headers.iter().find(|(known, _)| known == name)?;
         Some((name, value.replace(there, here)))
     };
-    let body = String::from_utf8_lossy(&replaced(&fetched.body, there, here)).into_owned();
+    let body = String::from_utf8_lossy(&replace_urls(&fetched.body, there, here)).into_owned();
     Response { status: fetched.status, headers: PASSED_BACK.into_iter().filter_map(header).collect(), body, raw: None }
 }
 
-fn replaced(body: &[u8], from: &str, to: &str) -> Vec<u8> {
+fn replace_urls(body: &[u8], from: &str, to: &str) -> Vec<u8> {
     match str::from_utf8(body) {
         Ok(text) if !from.is_empty() => text.replace(from, to).into_bytes(),
         _ => body.to_vec(),

@@ -4,11 +4,11 @@ use sims::clearinghouse::batch_files::{MAX_BYTES, is_batch_input, process_file};
 use sims::files::TreePath;
 use world::{Context, Outcome, World};
 
-use super::{Fault, FileDrop};
+use super::{FileDrop, FileDropError};
 use runtime::Cost;
 
 /// Sends an interchange to the clearinghouse and writes the responses next to it. Other files only cost one lookup.
-pub(super) async fn hand_over(drop: &FileDrop, path: &TreePath) -> Result<(), Fault> {
+pub(super) async fn hand_over(drop: &FileDrop, path: &TreePath) -> Result<(), FileDropError> {
     let asked = path.as_str().to_owned();
     let look = move |world: &World, _: &Context<'_>| Outcome {
         answer: is_batch_input(world, &asked),

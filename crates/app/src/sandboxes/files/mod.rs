@@ -1,7 +1,7 @@
 //! Operations on a file drop, for SFTP and HTTP.
 
 mod dropped;
-mod fault;
+mod error;
 pub mod host_key;
 pub mod login;
 mod upload;
@@ -18,7 +18,7 @@ use world::{Context, Direction, World};
 
 use crate::sandboxes::Access;
 use crate::{App, AppError};
-pub use fault::Fault;
+pub use error::FileDropError;
 pub use runtime::FileReader;
 use runtime::{Cost, SandboxReader};
 pub use upload::{Target, Upload};
@@ -43,7 +43,7 @@ impl FileDrop {
     }
 
     /// Files with this prefix, by path.
-    pub async fn list(&self, prefix: &str, request: PageRequest) -> Result<Page<DatasetFile>, Fault> {
+    pub async fn list(&self, prefix: &str, request: PageRequest) -> Result<Page<DatasetFile>, FileDropError> {
         let (prefix, from) = (prefix.to_owned(), request.cursor.as_ref().map(|cursor| cursor.key.clone()));
         let is_back = request.cursor.as_ref().is_some_and(|cursor| cursor.direction == model::page::Direction::Prev);
         let direction = if is_back { Direction::Backward } else { Direction::Forward };
@@ -56,45 +56,45 @@ impl FileDrop {
     }
 
     /// The files of the inbox, by path.
-    pub async fn inbox(&self) -> Result<Vec<DatasetFile>, Fault> {
+    pub async fn inbox(&self) -> Result<Vec<DatasetFile>, FileDropError> {
         let part = files::Part { prefix: INBOX, from: None, direction: Direction::Forward, most: MAX_LISTED };
         self.query(Cost::Heavy, move |call| files::list(call, part)).await
     }
 
-    pub async fn stat(&self, path: &TreePath) -> Result<Entry, Fault> {
+    pub async fn stat(&self, path: &TreePath) -> Result<Entry, FileDropError> {
         let path = path.clone();
         self.query(Cost::Light, move |call| files::stat(call, &path)).await
     }
 
-    pub async fn directory(&self, path: &TreePath) -> Result<Vec<Entry>, Fault> {
+    pub async fn directory(&self, path: &TreePath) -> Result<Vec<Entry>, FileDropError> {
         let path = path.clone();
         self.query(Cost::Heavy, move |call| files::directory(call, &path)).await
     }
 
-    pub async fn open(&self, path: &TreePath) -> Result<FileReader, Fault> {
+    pub async fn open(&self, path: &TreePath) -> Result<FileReader, FileDropError> {
         let path = path.clone();
         let opened = self.query(Cost::Light, move |call| files::open(call, &path)).await?;
         Ok(self.app.runtime().file_reader(opened))
     }
 
-    pub async fn delete(&self, path: &TreePath, condition: Condition) -> Result<(), Fault> {
+    pub async fn delete(&self, path: &TreePath, condition: Condition) -> Result<(), FileDropError> {
         let path = path.clone();
         self.command(move |call| files::delete(call, &path, &condition)).await
     }
 
-    pub async fn rename(&self, wanted: Move) -> Result<(), Fault> {
+    pub async fn rename(&self, wanted: Move) -> Result<(), FileDropError> {
         let target = wanted.to.clone();
         self.command(move |call| files::rename(call, &wanted)).await?;
         self.after_write(&target).await;
         Ok(())
     }
 
-    pub async fn make_directory(&self, path: &TreePath, parents: Parents) -> Result<(), Fault> {
+    pub async fn make_directory(&self, path: &TreePath, parents: Parents) -> Result<(), FileDropError> {
         let (path, quota) = (path.clone(), self.quota());
         self.command(move |call| files::make_directory(call, &path, parents, quota)).await
     }
 
-    pub async fn remove_directory(&self, path: &TreePath) -> Result<(), Fault> {
+    pub async fn remove_directory(&self, path: &TreePath) -> Result<(), FileDropError> {
         let path = path.clone();
         self.command(move |call| files::remove_directory(call, &path)).await
     }
@@ -110,8 +110,8 @@ impl FileDrop {
 
     /// Called after a file was stored, by an upload or a rename. Passes it to simulators that process dropped files.
     async fn after_write(&self, path: &TreePath) {
-        if let Err(fault) = dropped::hand_over(self, path).await {
-            tracing::warn!(sandbox = %self.sandbox.id, %path, %fault, "a dropped file was not answered");
+        if let Err(error) = dropped::hand_over(self, path).await {
+            tracing::warn!(sandbox = %self.sandbox.id, %path, %error, "a dropped file was not processed");
         }
     }
 
@@ -125,7 +125,7 @@ impl FileDrop {
         &self,
         cost: Cost,
         query: impl FnOnce(&Call<'_>) -> Answered<T> + Send + 'static,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, FileDropError> {
         let (id, client) = (self.sandbox.id.clone(), self.client.clone());
         let run =
             move |world: &World, context: &Context<'_>| query(&Call { world, context, sandbox: &id, client: &client });
@@ -136,7 +136,7 @@ impl FileDrop {
     async fn command<T: Send + 'static>(
         &self,
         command: impl Fn(&Call<'_>) -> Answered<T> + Send + 'static,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, FileDropError> {
         let (id, client) = (self.sandbox.id.clone(), self.client.clone());
         let run = move |world: &World, context: &Context<'_>| {
             command(&Call { world, context, sandbox: &id, client: &client })

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use sims::files::{self, Call, Condition, Parents, Stored, TreePath, Written};
 use world::{Context, Outcome, World};
 
-use super::{Fault, FileDrop, Refusal};
+use super::{FileDrop, FileDropError, Refusal};
 use crate::upload_buffer::UploadBuffer;
 use runtime::{CHUNK_BYTES, Cost, FileReader};
 
@@ -31,7 +31,7 @@ pub struct Upload {
 
 impl FileDrop {
     /// Fails if the file could not be written now.
-    pub async fn begin_upload(&self, target: Target) -> Result<Upload, Fault> {
+    pub async fn begin_upload(&self, target: Target) -> Result<Upload, FileDropError> {
         let quota = self.quota();
         let most = self.app.limits().file_bytes.min(quota.bytes);
         if target.announced > most {
@@ -64,7 +64,7 @@ impl FileDrop {
     }
 
     /// The current file, for a client that continues to write it.
-    pub(super) async fn peek(&self, path: &TreePath) -> Result<FileReader, Fault> {
+    pub(super) async fn peek(&self, path: &TreePath) -> Result<FileReader, FileDropError> {
         let (path, id, client) = (path.clone(), self.sandbox.id.clone(), self.client.clone());
         let look = move |world: &World, context: &Context<'_>| {
             let answer = files::peek(&Call { world, context, sandbox: &id, client: &client }, &path);
@@ -89,20 +89,20 @@ impl Upload {
     }
 
     /// Whether a file with this path exists.
-    pub async fn replaces(&self) -> Result<bool, Fault> {
+    pub async fn replaces(&self) -> Result<bool, FileDropError> {
         match self.drop.peek(&self.target.path).await {
             Ok(_) => Ok(true),
-            Err(Fault::Refused(Refusal::NotFound)) => Ok(false),
-            Err(fault) => Err(fault),
+            Err(FileDropError::Refused(Refusal::NotFound)) => Ok(false),
+            Err(error) => Err(error),
         }
     }
 
     /// Loads the content of the current file. False if there is none.
-    pub async fn load_current(&mut self) -> Result<bool, Fault> {
+    pub async fn load_current(&mut self) -> Result<bool, FileDropError> {
         let reader = match self.drop.peek(&self.target.path).await {
             Ok(reader) => reader,
-            Err(Fault::Refused(Refusal::NotFound)) => return Ok(false),
-            Err(fault) => return Err(fault),
+            Err(FileDropError::Refused(Refusal::NotFound)) => return Ok(false),
+            Err(error) => return Err(error),
         };
         self.target.content_type = Some(reader.file.content_type.clone());
         let mut offset = 0;
@@ -117,7 +117,7 @@ impl Upload {
         }
     }
 
-    pub async fn write(&mut self, offset: u64, mut data: Bytes) -> Result<(), Fault> {
+    pub async fn write(&mut self, offset: u64, mut data: Bytes) -> Result<(), FileDropError> {
         if let Some(most) = self.short_after {
             let room = usize::try_from(most.saturating_sub(offset)).unwrap_or(usize::MAX);
             if data.len() > room {
@@ -133,20 +133,20 @@ impl Upload {
     }
 
     /// Writes at the end.
-    pub async fn append(&mut self, data: Bytes) -> Result<(), Fault> {
+    pub async fn append(&mut self, data: Bytes) -> Result<(), FileDropError> {
         self.write(self.buffer.size(), data).await
     }
 
-    pub async fn resize(&mut self, size: u64) -> Result<(), Fault> {
+    pub async fn resize(&mut self, size: u64) -> Result<(), FileDropError> {
         Ok(self.buffer.resize(size).await?)
     }
 
-    pub async fn read(&self, offset: u64, most: usize) -> Result<Bytes, Fault> {
+    pub async fn read(&self, offset: u64, most: usize) -> Result<Bytes, FileDropError> {
         Ok(self.buffer.read(offset, most).await?)
     }
 
     /// Stores the file. It is durable and visible when this returns.
-    pub async fn finish(self) -> Result<Written, Fault> {
+    pub async fn finish(self) -> Result<Written, FileDropError> {
         let Self { drop, target, buffer, was_cut, .. } = self;
         let stored = buffer.store(&drop.app).await?;
         let upload = drop.planned(&target, stored, was_cut);

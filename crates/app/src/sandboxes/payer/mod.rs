@@ -58,7 +58,7 @@ pub async fn submit(
     let uploads = kept(app, access, documents::read(&new.documents)?).await?;
     let submission = Submission { new, uploads, idempotency_key: token(once) };
     let changed =
-        tell(app, access, PortalInterface::Api, move |portal| requests::submit(portal, &submission, None)).await?;
+        command(app, access, PortalInterface::Api, move |portal| requests::submit(portal, &submission, None)).await?;
     Ok(created(changed))
 }
 
@@ -68,11 +68,11 @@ pub async fn list(
     filter: RequestFilter,
     request: PageRequest,
 ) -> Result<Page<Value>, AppError> {
-    ask(app, access, PortalInterface::Api, move |portal| request_list::list(portal, &filter, &request)).await
+    query(app, access, PortalInterface::Api, move |portal| request_list::list(portal, &filter, &request)).await
 }
 
 pub async fn get(app: &App, access: &Access, number: String) -> Result<Value, AppError> {
-    ask(app, access, PortalInterface::Api, move |portal| requests::get(portal, &number)).await
+    query(app, access, PortalInterface::Api, move |portal| requests::get(portal, &number)).await
 }
 
 /// Adds documents to an existing request.
@@ -114,7 +114,7 @@ async fn add(
     let addition =
         Addition { information, uploads: kept(app, access, attachments).await?, idempotency_key: token(once) };
     let changed =
-        tell(app, access, PortalInterface::Api, move |portal| requests::add(portal, &number, &addition)).await?;
+        command(app, access, PortalInterface::Api, move |portal| requests::add(portal, &number, &addition)).await?;
     Ok(created(changed))
 }
 
@@ -126,7 +126,7 @@ pub async fn withdraw(
 ) -> Result<Created<Value>, AppError> {
     let once = token(once);
     let changed =
-        tell(app, access, PortalInterface::Api, move |portal| requests::withdraw(portal, &number, once.as_ref()))
+        command(app, access, PortalInterface::Api, move |portal| requests::withdraw(portal, &number, once.as_ref()))
             .await?;
     Ok(created(changed))
 }
@@ -137,7 +137,7 @@ pub async fn patients(
     filter: MemberFilter,
     request: PageRequest,
 ) -> Result<Page<Value>, AppError> {
-    ask(app, access, PortalInterface::Api, move |portal| directory::members(portal, &filter, &request)).await
+    query(app, access, PortalInterface::Api, move |portal| directory::members(portal, &filter, &request)).await
 }
 
 pub async fn providers(
@@ -146,7 +146,7 @@ pub async fn providers(
     filter: ProviderFilter,
     request: PageRequest,
 ) -> Result<Page<Value>, AppError> {
-    ask(app, access, PortalInterface::Api, move |portal| directory::providers(portal, &filter, &request)).await
+    query(app, access, PortalInterface::Api, move |portal| directory::providers(portal, &filter, &request)).await
 }
 
 pub async fn formulary(
@@ -155,7 +155,7 @@ pub async fn formulary(
     drug: Option<String>,
     request: PageRequest,
 ) -> Result<Page<Value>, AppError> {
-    ask(app, access, PortalInterface::Api, move |portal| directory::formulary(portal, drug.as_deref(), &request)).await
+    query(app, access, PortalInterface::Api, move |portal| directory::formulary(portal, drug.as_deref(), &request)).await
 }
 
 /// Stores the bytes of documents, if the portal takes traffic, and returns their metadata.
@@ -180,23 +180,23 @@ async fn check_there(app: &App, access: &Access, number: String) -> Result<(), A
         found.events.clear();
         found
     };
-    ask(app, &access.during_traffic(), PortalInterface::Api, found).await.map(drop)
+    query(app, &access.during_traffic(), PortalInterface::Api, found).await.map(drop)
 }
 
 /// A query to the portal. Many queries read FHIR data and are therefore heavy.
-async fn ask<T: Send + 'static>(
+async fn query<T: Send + 'static>(
     app: &App,
     access: &Access,
     interface: PortalInterface,
     run: impl FnOnce(&PortalContext<'_>) -> PortalOutcome<T> + Send + 'static,
 ) -> Result<T, AppError> {
     let (id, client) = (access.sandbox.id.clone(), PortalClient { name: access.actor.clone(), interface });
-    let question =
+    let query =
         move |world: &world::World, context: &world::Context<'_>| context::handle(world, &id, &client, context, run);
-    app.runtime().query(access.reader(), Cost::Heavy, question).await?.map_err(portal_error)
+    app.runtime().query(access.reader(), Cost::Heavy, query).await?.map_err(portal_error)
 }
 
-async fn tell<T: Send + 'static>(
+async fn command<T: Send + 'static>(
     app: &App,
     access: &Access,
     interface: PortalInterface,

@@ -23,7 +23,7 @@ use subtle::ConstantTimeEq;
 use world::Outcome;
 
 use super::{
-    Attachment, MemberFilter, ProviderFilter, RequestFilter, Visit, ask, is_account, is_password, kept, portal, tell,
+    Attachment, MemberFilter, ProviderFilter, RequestFilter, Visit, query, is_account, is_password, kept, portal, command,
 };
 use crate::sandboxes::{Access, credentials};
 use crate::{App, AppError};
@@ -70,7 +70,7 @@ pub async fn open(app: &App, id: &SandboxId, cookie: Option<&str>) -> Result<Vis
     let access = Access { actor: credentials::own(&sandbox, "username"), sandbox, after_end: false };
     let is_here = known.clone().and_then(|visit| visit.login);
     // In any case, because a portal that takes no traffic shows nothing.
-    let is_in = ask(app, &access, PortalInterface::Pages, move |portal| {
+    let is_in = query(app, &access, PortalInterface::Pages, move |portal| {
         let is_in = is_here.is_some_and(|login| accounts::is_logged_in(portal, &login));
         Outcome { answer: Ok(is_in), changes: Vec::new(), events: Vec::new() }
     });
@@ -104,7 +104,7 @@ pub async fn login(
         return Ok(Err(LoginRefusal::Wrong));
     }
     Ok(
-        match tell(app, &visitor.access, PortalInterface::Pages, move |portal| accounts::login(portal, is_right))
+        match command(app, &visitor.access, PortalInterface::Pages, move |portal| accounts::login(portal, is_right))
             .await?
         {
             LoginResult::LoggedIn(login) => {
@@ -120,7 +120,7 @@ pub async fn login(
 /// The visitor after a logout.
 pub async fn logout(app: &App, visitor: &Visitor) -> Result<Visitor, AppError> {
     if let Some(login) = visitor.visit.login.clone() {
-        tell(app, &visitor.access, PortalInterface::Pages, move |portal| accounts::logout(portal, &login)).await?;
+        command(app, &visitor.access, PortalInterface::Pages, move |portal| accounts::logout(portal, &login)).await?;
     }
     Ok(Visitor { visit: Visit::new(app, None)?, ..visitor.clone() })
 }
@@ -131,7 +131,7 @@ pub async fn mishap(app: &App, visitor: &Visitor, page: Page) -> Result<Option<I
     if faults.session_expires_at != Some(page) && faults.unavailable_at != Some(page) {
         return Ok(None);
     }
-    tell(app, &visitor.access, PortalInterface::Pages, move |portal| accounts::trigger_fault(portal, page)).await
+    command(app, &visitor.access, PortalInterface::Pages, move |portal| accounts::trigger_fault(portal, page)).await
 }
 
 pub async fn requests(
@@ -140,7 +140,7 @@ pub async fn requests(
     filter: RequestFilter,
     request: PageRequest,
 ) -> Result<Rows<Value>, AppError> {
-    ask(app, &visitor.access, PortalInterface::Pages, move |portal| request_list::list(portal, &filter, &request)).await
+    query(app, &visitor.access, PortalInterface::Pages, move |portal| request_list::list(portal, &filter, &request)).await
 }
 
 /// Whether a read is logged. Reads that a page needs internally are not.
@@ -160,7 +160,7 @@ impl Look {
 }
 
 pub async fn request(app: &App, visitor: &Visitor, number: String, look: Look) -> Result<Value, AppError> {
-    ask(app, &visitor.access, PortalInterface::Pages, move |portal| look.log_if_seen(requests::get(portal, &number)))
+    query(app, &visitor.access, PortalInterface::Pages, move |portal| look.log_if_seen(requests::get(portal, &number)))
         .await
 }
 
@@ -173,11 +173,11 @@ pub async fn inform(
 ) -> Result<ChangedRequest, AppError> {
     let addition =
         Addition { information, uploads: kept(app, &visitor.access, attachments).await?, idempotency_key: None };
-    tell(app, &visitor.access, PortalInterface::Pages, move |portal| requests::add(portal, &number, &addition)).await
+    command(app, &visitor.access, PortalInterface::Pages, move |portal| requests::add(portal, &number, &addition)).await
 }
 
 pub async fn withdraw(app: &App, visitor: &Visitor, number: String) -> Result<ChangedRequest, AppError> {
-    tell(app, &visitor.access, PortalInterface::Pages, move |portal| requests::withdraw(portal, &number, None)).await
+    command(app, &visitor.access, PortalInterface::Pages, move |portal| requests::withdraw(portal, &number, None)).await
 }
 
 pub async fn patients(
@@ -186,7 +186,7 @@ pub async fn patients(
     filter: MemberFilter,
     request: PageRequest,
 ) -> Result<Rows<Value>, AppError> {
-    ask(app, &visitor.access, PortalInterface::Pages, move |portal| directory::members(portal, &filter, &request)).await
+    query(app, &visitor.access, PortalInterface::Pages, move |portal| directory::members(portal, &filter, &request)).await
 }
 
 pub async fn providers(
@@ -195,7 +195,7 @@ pub async fn providers(
     filter: ProviderFilter,
     request: PageRequest,
 ) -> Result<Rows<Value>, AppError> {
-    ask(app, &visitor.access, PortalInterface::Pages, move |portal| directory::providers(portal, &filter, &request))
+    query(app, &visitor.access, PortalInterface::Pages, move |portal| directory::providers(portal, &filter, &request))
         .await
 }
 
@@ -208,15 +208,15 @@ pub async fn formulary(
 ) -> Result<Rows<Value>, AppError> {
     let found =
         move |portal: &PortalContext<'_>| look.log_if_seen(directory::formulary(portal, drug.as_deref(), &request));
-    ask(app, &visitor.access, PortalInterface::Pages, found).await
+    query(app, &visitor.access, PortalInterface::Pages, found).await
 }
 
 pub async fn drafts(app: &App, visitor: &Visitor) -> Result<Vec<Value>, AppError> {
-    ask(app, &visitor.access, PortalInterface::Pages, drafts::list).await
+    query(app, &visitor.access, PortalInterface::Pages, drafts::list).await
 }
 
 pub async fn draft(app: &App, visitor: &Visitor, key: String, look: Look) -> Result<Value, AppError> {
-    ask(app, &visitor.access, PortalInterface::Pages, move |portal| look.log_if_seen(drafts::get(portal, &key))).await
+    query(app, &visitor.access, PortalInterface::Pages, move |portal| look.log_if_seen(drafts::get(portal, &key))).await
 }
 
 /// The key in a form for a new request, so that sending the form twice creates one draft.
@@ -226,7 +226,7 @@ pub fn new_draft(app: &App) -> String {
 
 /// Creates a draft for the form with this key. The same form again returns the same draft.
 pub async fn begin(app: &App, visitor: &Visitor, key: String) -> Result<Value, AppError> {
-    tell(app, &visitor.access, PortalInterface::Pages, move |portal| drafts::begin(portal, &key)).await
+    command(app, &visitor.access, PortalInterface::Pages, move |portal| drafts::begin(portal, &key)).await
 }
 
 pub async fn save(
@@ -237,13 +237,13 @@ pub async fn save(
     attachments: Vec<Attachment>,
 ) -> Result<Value, AppError> {
     edit.uploads = kept(app, &visitor.access, attachments).await?;
-    tell(app, &visitor.access, PortalInterface::Pages, move |portal| drafts::save(portal, &key, &edit)).await
+    command(app, &visitor.access, PortalInterface::Pages, move |portal| drafts::save(portal, &key, &edit)).await
 }
 
 pub async fn discard(app: &App, visitor: &Visitor, key: String) -> Result<(), AppError> {
-    tell(app, &visitor.access, PortalInterface::Pages, move |portal| drafts::discard(portal, &key)).await
+    command(app, &visitor.access, PortalInterface::Pages, move |portal| drafts::discard(portal, &key)).await
 }
 
 pub async fn submit(app: &App, visitor: &Visitor, key: String) -> Result<ChangedRequest, AppError> {
-    tell(app, &visitor.access, PortalInterface::Pages, move |portal| drafts::submit(portal, &key)).await
+    command(app, &visitor.access, PortalInterface::Pages, move |portal| drafts::submit(portal, &key)).await
 }

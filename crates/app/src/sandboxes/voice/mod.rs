@@ -39,7 +39,7 @@ pub async fn dial(app: &App, access: &Access, new: NewCall, once: Option<Once>) 
         None => access.clone(),
     };
     let number = number(&line);
-    tell(app, &line, None, once, move |world, asking| calls::dial(world, asking, &new, &number)).await
+    command(app, &line, None, once, move |world, asking| calls::dial(world, asking, &new, &number)).await
 }
 
 /// The line of the playground with this number; the caller's own line if there is none.
@@ -56,7 +56,7 @@ async fn line_with(app: &App, access: &Access, to: &str) -> Result<Access, AppEr
 
 /// The agent answers a ringing call.
 pub async fn answer(app: &App, access: &Access, call: String, once: Option<Once>) -> Result<Exchange, AppError> {
-    tell(app, access, Some(call.clone()), once, move |_, asking| calls::answer(asking, &call)).await
+    command(app, access, Some(call.clone()), once, move |_, asking| calls::answer(asking, &call)).await
 }
 
 /// The agent speaks, presses keys or stays silent.
@@ -67,33 +67,35 @@ pub async fn turn(
     new: NewTurn,
     once: Option<Once>,
 ) -> Result<Exchange, AppError> {
-    tell(app, access, Some(call.clone()), once, move |world, asking| calls::turn(world, asking, &call, &new)).await
+    command(app, access, Some(call.clone()), once, move |world, asking| calls::turn(world, asking, &call, &new)).await
 }
 
 /// The agent ends a call.
 pub async fn hang_up(app: &App, access: &Access, call: String) -> Result<Exchange, AppError> {
-    tell(app, access, Some(call.clone()), None, move |_, asking| calls::hang_up(asking, &call)).await
+    command(app, access, Some(call.clone()), None, move |_, asking| calls::hang_up(asking, &call)).await
 }
 
 /// Oldest first.
 pub async fn list(app: &App, access: &Access, filter: Filter, request: PageRequest) -> Result<Page<Value>, AppError> {
-    ask(app, access, None, move |sandbox, actor| inbox::calls(sandbox, actor, &filter, &request)).await
+    query(app, access, None, move |sandbox, actor| inbox::calls(sandbox, actor, &filter, &request)).await
 }
 
 pub async fn get(app: &App, access: &Access, call: String) -> Result<Value, AppError> {
-    ask(app, access, Some(call.clone()), move |sandbox, actor| inbox::call(sandbox, actor, &call)).await?.ok_or(NO_CALL)
+    query(app, access, Some(call.clone()), move |sandbox, actor| inbox::call(sandbox, actor, &call))
+        .await?
+        .ok_or(NO_CALL)
 }
 
 /// In their order.
 pub async fn turns(app: &App, access: &Access, call: String, request: PageRequest) -> Result<Page<Value>, AppError> {
     let wanted = call.clone();
     let read = move |sandbox: &Sandbox, actor: &str| inbox::turns(sandbox, actor, &call, &request);
-    ask(app, access, Some(wanted), read).await?.ok_or(NO_CALL)
+    query(app, access, Some(wanted), read).await?.ok_or(NO_CALL)
 }
 
 /// Oldest first.
 pub async fn voicemails(app: &App, access: &Access, request: PageRequest) -> Result<Page<Value>, AppError> {
-    ask(app, access, None, move |sandbox, actor| inbox::voicemails(sandbox, actor, &request)).await
+    query(app, access, None, move |sandbox, actor| inbox::voicemails(sandbox, actor, &request)).await
 }
 
 /// Returns one voicemail and marks it as heard.
@@ -116,19 +118,19 @@ pub async fn since(app: &App, access: &Access, call: String, from: u64) -> Resul
         changes: Vec::new(),
         events: Vec::new(),
     };
-    ask(app, &access.during_traffic(), Some(wanted), read).await?.ok_or(NO_CALL)
+    query(app, &access.during_traffic(), Some(wanted), read).await?.ok_or(NO_CALL)
 }
 
 /// Whether the sandbox takes traffic.
 pub async fn check_open(app: &App, access: &Access) -> Result<(), AppError> {
     let nothing = |_: &Sandbox, _: &str| Outcome { answer: (), changes: Vec::new(), events: Vec::new() };
-    ask(app, &access.during_traffic(), None, nothing).await
+    query(app, &access.during_traffic(), None, nothing).await
 }
 
 const NO_CALL: AppError = AppError::NotFound("call");
 
 /// A command on the caller's line, or on the line of the playground that has the call.
-async fn tell<F>(
+async fn command<F>(
     app: &App,
     access: &Access,
     call: Option<String>,
@@ -156,19 +158,19 @@ where
     Ok(exchange)
 }
 
-async fn ask<T, F>(app: &App, access: &Access, call: Option<String>, question: F) -> Result<T, AppError>
+async fn query<T, F>(app: &App, access: &Access, call: Option<String>, query: F) -> Result<T, AppError>
 where
     F: FnOnce(&Sandbox, &str) -> Outcome<T> + Send + 'static,
     T: Send + 'static,
 {
     let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
-    let question = move |world: &World, _: &Context<'_>| {
+    let query = move |world: &World, _: &Context<'_>| {
         in_sandbox(world, line_of(world, &id, call.as_deref()), |sandbox| {
-            let Outcome { answer, changes, events } = question(sandbox, &actor);
+            let Outcome { answer, changes, events } = query(sandbox, &actor);
             Outcome { answer: Ok(answer), changes, events }
         })
     };
-    app.runtime().query(access.reader(), Cost::Heavy, question).await?
+    app.runtime().query(access.reader(), Cost::Heavy, query).await?
 }
 
 /// The caller's line, or the line that has the call. A line that was torn down cannot be reached through another one.

@@ -5,7 +5,7 @@ use tokio::sync::Semaphore;
 
 use super::super::Access;
 use super::since;
-use super::synthesis::{self, Fault, RATE, Voice};
+use super::synthesis::{self, RATE, SynthesisError, Voice};
 use crate::{App, AppError};
 
 /// Maximum number of recordings at a time. Each needs a CPU and tens of megabytes.
@@ -29,11 +29,11 @@ pub async fn record(app: &App, access: &Access, call: String) -> Result<Vec<u8>,
     }
     let _place = MAKING.acquire().await.map_err(|error| AppError::Internal(error.to_string()))?;
     let made = tokio::task::spawn_blocking(move || sound(&spoken)).await;
-    let samples = made.map_err(|error| AppError::Internal(error.to_string()))?.map_err(|fault| match fault {
-        Fault::Unavailable => {
+    let samples = made.map_err(|error| AppError::Internal(error.to_string()))?.map_err(|error| match error {
+        SynthesisError::Unavailable => {
             AppError::conflict("this server makes no recordings: the program `espeak-ng` is not installed")
         }
-        Fault::Failed => AppError::conflict("the recording could not be made; read the call's turns"),
+        SynthesisError::Failed => AppError::conflict("the recording could not be made; read the call's turns"),
     })?;
     Ok(wav(&samples))
 }
@@ -53,7 +53,7 @@ fn words(turn: &Value) -> (Voice, String) {
     (voice, if keys.is_empty() { text("text").to_owned() } else { keys.join(", ") })
 }
 
-fn sound(spoken: &[(Voice, String)]) -> Result<Vec<i16>, Fault> {
+fn sound(spoken: &[(Voice, String)]) -> Result<Vec<i16>, SynthesisError> {
     let mut samples = Vec::new();
     for (voice, text) in spoken {
         samples.extend(synthesis::speak(text, *voice)?);

@@ -14,7 +14,7 @@ pub(super) const RATE: usize = 22_050;
 const MAX_BYTES: u64 = 10 * 60 * RATE as u64 * 2;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum SynthesisError {
     /// The program is not installed.
     Unavailable,
     Failed,
@@ -36,7 +36,7 @@ impl Voice {
 }
 
 /// The samples of a text. Blocking, so call it on a blocking thread.
-pub(super) fn speak(text: &str, voice: Voice) -> Result<Vec<i16>, Fault> {
+pub(super) fn speak(text: &str, voice: Voice) -> Result<Vec<i16>, SynthesisError> {
     let mut child = start(voice)?;
     let (mut input, output) = (child.stdin.take(), child.stdout.take());
     let words = plain(text).into_bytes();
@@ -51,17 +51,17 @@ pub(super) fn speak(text: &str, voice: Voice) -> Result<Vec<i16>, Fault> {
     let sound = receiver.recv_timeout(LONGEST);
     let _ = child.kill();
     let _ = child.wait();
-    samples(&sound.ok().flatten().ok_or(Fault::Failed)?).ok_or(Fault::Failed)
+    samples(&sound.ok().flatten().ok_or(SynthesisError::Failed)?).ok_or(SynthesisError::Failed)
 }
 
-fn start(voice: Voice) -> Result<Child, Fault> {
+fn start(voice: Voice) -> Result<Child, SynthesisError> {
     let mut command = Command::new(PROGRAM);
     // Over standard input, so that the text cannot contain options.
     command.args(["-v", voice.name(), "-s", "170", "--stdin", "--stdout"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     command.spawn().map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Fault::Unavailable,
-        _ => Fault::Failed,
+        ErrorKind::NotFound => SynthesisError::Unavailable,
+        _ => SynthesisError::Failed,
     })
 }
 
