@@ -145,7 +145,7 @@ struct Counted {
     runs_by_solver: BTreeMap<SolverId, u64>,
 }
 
-/// The solver is there for every counted run; agent and agent version tell its series apart.
+/// Identifies a series: every counted run has a solver, whose series differ by agent and agent version.
 type SeriesKey = (Option<SolverId>, Option<String>, Option<String>);
 
 fn entries(counted: Counted) -> Vec<LeaderboardEntry> {

@@ -28,7 +28,7 @@ use selection::Selection;
 const MIN_TOKEN_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 const MAX_TOKEN_MILLISECONDS: i64 = 30 * 24 * 60 * 60 * 1000;
 
-/// A grant to create runs. `Request` is what its holder may ask for.
+/// A grant to create runs. `Request` is the type of request that its holder can send.
 pub trait CreateRunGrant {
     type Request;
 
