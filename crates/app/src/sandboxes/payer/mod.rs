@@ -155,7 +155,8 @@ pub async fn formulary(
     drug: Option<String>,
     request: PageRequest,
 ) -> Result<Page<Value>, AppError> {
-    query(app, access, PortalInterface::Api, move |portal| directory::formulary(portal, drug.as_deref(), &request)).await
+    query(app, access, PortalInterface::Api, move |portal| directory::formulary(portal, drug.as_deref(), &request))
+        .await
 }
 
 /// Stores the bytes of documents, if the portal takes traffic, and returns their metadata.

@@ -23,7 +23,8 @@ use subtle::ConstantTimeEq;
 use world::Outcome;
 
 use super::{
-    Attachment, MemberFilter, ProviderFilter, RequestFilter, Visit, query, is_account, is_password, kept, portal, command,
+    Attachment, MemberFilter, ProviderFilter, RequestFilter, Visit, command, is_account, is_password, kept, portal,
+    query,
 };
 use crate::sandboxes::{Access, credentials};
 use crate::{App, AppError};
@@ -140,7 +141,8 @@ pub async fn requests(
     filter: RequestFilter,
     request: PageRequest,
 ) -> Result<Rows<Value>, AppError> {
-    query(app, &visitor.access, PortalInterface::Pages, move |portal| request_list::list(portal, &filter, &request)).await
+    query(app, &visitor.access, PortalInterface::Pages, move |portal| request_list::list(portal, &filter, &request))
+        .await
 }
 
 /// Whether a read is logged. Reads that a page needs internally are not.
@@ -186,7 +188,8 @@ pub async fn patients(
     filter: MemberFilter,
     request: PageRequest,
 ) -> Result<Rows<Value>, AppError> {
-    query(app, &visitor.access, PortalInterface::Pages, move |portal| directory::members(portal, &filter, &request)).await
+    query(app, &visitor.access, PortalInterface::Pages, move |portal| directory::members(portal, &filter, &request))
+        .await
 }
 
 pub async fn providers(
