@@ -38,7 +38,7 @@ pub async fn create(
         playgrounds::insert(db, &org, &playground, Some(&environment.id), now)?;
         for (simulator, seed) in environment.simulators.iter().zip(&seeds) {
             let simulator = simulators::find(db, &org, &simulator.id)?;
-            let simulator = simulator.ok_or_else(|| AppError::Internal("an attached simulator is gone".into()))?;
+            let simulator = simulator.ok_or_else(|| AppError::Internal("an attached simulator is missing".into()))?;
             sandboxes::provision(db, &org, &simulator, None, seed.clone())?;
         }
         found(db, &org, &playground, &base)

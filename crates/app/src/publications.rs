@@ -149,7 +149,7 @@ pub async fn refuse_bare_slug(app: &App, org: &OrgId, slug: &str) -> AppError {
 fn settle_slug(db: &mut Db<'_>, org: &OrgId, benchmark: &mut Benchmark, publish: &Publish) -> Result<String, AppError> {
     let wanted = publish.slug.clone().or_else(|| benchmark.slug.clone()).or_else(|| slug::from_name(&benchmark.name));
     let wanted = wanted
-        .ok_or_else(|| FieldErrors::one("slug", "is needed: the name has no letters or digits to make one from"))?;
+        .ok_or_else(|| FieldErrors::one("slug", "is required, because the name contains no letters or digits"))?;
     match (&benchmark.slug, benchmark.version) {
         (Some(current), _) if *current == wanted => {}
         (Some(current), Some(_)) => {

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_are_told_from_text() {
+    fn patterns_are_distinguished_from_text() {
         let name = Segment::Name;
         let digit = || Token::Class { is_negated: false, ranges: vec![('0', '9'), ('-', '-')] };
         let csv_or_txt = || Token::Alternatives(vec![vec![text("csv")], vec![text("t"), Token::AnyText]]);

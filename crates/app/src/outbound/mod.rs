@@ -134,7 +134,7 @@ fn call_error(error: reqwest::Error, host: &str) -> CallError {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(found) = cause {
         if found.is::<InternalAddress>() {
-            return CallError::NotAllowed(format!("an address inside of its network, where {host} leads"));
+            return CallError::NotAllowed(format!("an internal address, to which {host} resolves"));
         }
         cause = found.source();
     }

@@ -22,7 +22,7 @@ pub(crate) struct InternalAddress(pub(crate) String);
 
 impl fmt::Display for InternalAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} leads to an address that may not be called", self.0)
+        write!(f, "{}, which resolves to an internal address", self.0)
     }
 }
 

@@ -84,7 +84,7 @@ async fn a_name_that_leads_inside_is_not_called() {
         assert!(matches!(refused, CallError::NotAllowed(_) | CallError::NoAnswer), "{name}: {refused}");
     }
     let refused = outbound.call(get(&format!("http://rebind.example:{port}/"))).await.unwrap_err();
-    assert!(refused.to_string().contains("where rebind.example leads"), "{refused}");
+    assert!(refused.to_string().contains("to which rebind.example resolves"), "{refused}");
     assert!(matches!(outbound.addresses("rebind.example", port).await, Err(CallError::NotAllowed(_))));
     assert_eq!(hits.load(Ordering::SeqCst), 0);
     let outbound = names(&["rebind.example", "127.0.0.0/8"]);

@@ -41,17 +41,17 @@ pub async fn publish_run(
 
 fn check_publishable(run: &StoredRun) -> Result<(), AppError> {
     let reason = if run.status != Status::Completed {
-        format!("the run is {}; only a completed one can stand on the leaderboard", run.status.name())
+        format!("the run is {}; only completed runs can be published", run.status.name())
     } else if !run.scored {
-        "the run was not scored: its agent could read details and evidence; make one with `scored: true`".to_owned()
+        "the run was not scored: its agent could read details and evidence; create one with `scored: true`".to_owned()
     } else if run.partial_selection {
-        "the run has only a selection of the benchmark's tasks; make one of all tasks".to_owned()
+        "the run has only a selection of the benchmark's tasks; create one with all tasks".to_owned()
     } else if run.organization_writes {
-        "the organization's key wrote into the sandboxes of the run; make one that only its agent works on".to_owned()
+        "the organization's key wrote to the sandboxes of the run; create one that only its agent works on".to_owned()
     } else if run.reference().is_none() {
         "the run is of a draft; publish the benchmark and run a version of it".to_owned()
     } else if run.solver.is_none() {
-        "the run has no solver to stand for it".to_owned()
+        "the run has no solver".to_owned()
     } else {
         return Ok(());
     };

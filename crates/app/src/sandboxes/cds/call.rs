@@ -99,9 +99,9 @@ pub(super) async fn taken(app: &App, request: Request<'_>) -> Result<(), String>
 }
 
 fn read(body: &[u8]) -> Result<Value, String> {
-    let text = str::from_utf8(body).map_err(|_| "the service's answer is no UTF-8".to_owned())?;
+    let text = str::from_utf8(body).map_err(|_| "the service's answer is not valid UTF-8".to_owned())?;
     let json: Value =
-        serde_json::from_str(text).map_err(|fault| format!("the service's answer is no JSON: {fault}"))?;
+        serde_json::from_str(text).map_err(|error| format!("the service's answer is not valid JSON: {error}"))?;
     if depth::is_too_deep(&json) {
         return Err("the service's answer is nested too deep".to_owned());
     }

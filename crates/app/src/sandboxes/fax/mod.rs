@@ -198,7 +198,7 @@ pub(crate) async fn read_unread(app: &App, sandboxes: &[StoredSandbox], world: &
         };
         // A playground that has ended does not change.
         if let Err(error) = app.runtime().command(line, keep).await {
-            tracing::warn!(%error, "what was read of a fax could not be kept");
+            tracing::warn!(%error, "the text of a fax could not be stored");
         }
     }
     Ok(())
