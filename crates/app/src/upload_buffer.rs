@@ -12,7 +12,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use runtime::CHUNK_BYTES;
 use sha2::{Digest, Sha256};
-use sims::files::Stored;
+use sims::files::StoredContent;
 
 use crate::{App, AppError};
 
@@ -157,7 +157,7 @@ impl UploadBuffer {
     }
 
     /// Stores it as blobs.
-    pub(crate) async fn store(&self, app: &App) -> Result<Stored, AppError> {
+    pub(crate) async fn store(&self, app: &App) -> Result<StoredContent, AppError> {
         let mut whole = Sha256::new();
         let (mut offset, mut is_text) = (0, true);
         let (mut chunks, mut storing) = (Vec::new(), FuturesOrdered::new());
@@ -190,7 +190,7 @@ impl UploadBuffer {
         if chunks.len() == 1 {
             chunks.clear();
         }
-        Ok(Stored { sha256, size: self.size, content_type: None, is_text, chunks })
+        Ok(StoredContent { sha256, size: self.size, content_type: None, is_text, chunks })
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 use model::dataset::DatasetFile;
-use sims::files::{Content, Opened};
+use sims::files::{Content, OpenedFile};
 use tokio::sync::Semaphore;
 
 use crate::{Runtime, RuntimeError, lock};
@@ -80,7 +80,7 @@ impl Runtime {
         Ok(bytes)
     }
 
-    pub fn file_reader(&self, opened: Opened) -> FileReader {
+    pub fn file_reader(&self, opened: OpenedFile) -> FileReader {
         FileReader { runtime: self.clone(), file: opened.file, content: opened.content }
     }
 }

@@ -1,6 +1,6 @@
 //! SFTP attributes and directory entries of files and directories.
 
-use app::sandboxes::files::Entry;
+use app::sandboxes::files::TreeEntry;
 use model::Timestamp;
 use model::dataset::DatasetFile;
 use russh_sftp::protocol::{File, FileAttributes};
@@ -24,15 +24,15 @@ pub(crate) fn of_directory() -> FileAttributes {
     attributes(DIRECTORY_MODE, 0, Timestamp(0))
 }
 
-pub(crate) fn of(entry: &Entry) -> FileAttributes {
+pub(crate) fn of(entry: &TreeEntry) -> FileAttributes {
     match entry {
-        Entry::File(file) => of_file(file),
-        Entry::Directory { .. } => of_directory(),
+        TreeEntry::File(file) => of_file(file),
+        TreeEntry::Directory { .. } => of_directory(),
     }
 }
 
 /// An entry of a directory listing.
-pub(crate) fn directory_entry(entry: &Entry) -> File {
+pub(crate) fn directory_entry(entry: &TreeEntry) -> File {
     let name = entry.path().rsplit('/').next().unwrap_or_default();
     File::new(name, of(entry))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use app::AppError;
-use app::sandboxes::files::{Condition, Entry, FileDrop, FileReader, Parents, Target, TreePath, Upload};
+use app::sandboxes::files::{Condition, FileDrop, FileReader, Parents, Target, TreeEntry, TreePath, Upload};
 use bytes::{Bytes, BytesMut};
 use russh_sftp::protocol::{File, FileAttributes, OpenFlags, StatusCode};
 
@@ -48,7 +48,7 @@ impl Handles {
 
     pub(crate) async fn open_directory(&mut self, files: &FileDrop, path: &TreePath) -> Result<String, Status> {
         self.check_limit()?;
-        let entries: Vec<Entry> = files.directory(path).await?;
+        let entries: Vec<TreeEntry> = files.directory(path).await?;
         let dots = [".", ".."].map(attributes::named_directory);
         let listing: Vec<File> = dots.into_iter().chain(entries.iter().map(attributes::directory_entry)).collect();
         Ok(self.insert(OpenHandle::Listing(listing.into_iter())))
@@ -135,7 +135,7 @@ async fn begin_upload(files: &FileDrop, path: TreePath, flags: OpenFlags) -> Res
     let creates = flags.contains(OpenFlags::CREATE);
     let is_exclusive = creates && flags.contains(OpenFlags::EXCLUDE);
     let condition = if is_exclusive { Condition::absent() } else { Condition::default() };
-    let target = Target { path, content_type: None, condition, parents: Parents::Needed, announced: 0 };
+    let target = Target { path, content_type: None, condition, parents: Parents::Required, announced: 0 };
     let mut upload = files.begin_upload(target).await?;
     let exists =
         if flags.contains(OpenFlags::TRUNCATE) { upload.replaces().await? } else { upload.load_current().await? };

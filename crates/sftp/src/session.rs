@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::sandboxes::files::{Condition, FileDrop, Move, Parents, Target, TreePath};
+use app::sandboxes::files::{Condition, FileDrop, MoveRequest, Parents, Target, TreePath};
 use bytes::{Buf, BufMut};
 use russh::ChannelWriteHalf;
 use russh::server::Msg;
@@ -124,7 +124,7 @@ impl Session {
                 Ok(packets::ok(request.id))
             }
             Packet::MkDir(request) => {
-                files.make_directory(&path(&request.path)?, Parents::Needed).await?;
+                files.make_directory(&path(&request.path)?, Parents::Required).await?;
                 Ok(packets::ok(request.id))
             }
             Packet::RmDir(request) => {
@@ -147,7 +147,7 @@ impl Session {
     }
 
     async fn rename(&self, id: u32, from: &str, to: &str, replaces: bool) -> Response {
-        let rename = Move { from: path(from)?, to: path(to)?, replaces, parents: Parents::Needed };
+        let rename = MoveRequest { from: path(from)?, to: path(to)?, replaces, parents: Parents::Required };
         self.files.rename(rename).await?;
         Ok(packets::ok(id))
     }
@@ -160,7 +160,7 @@ impl Session {
             return Ok(packets::ok(id));
         };
         let condition = Condition { if_match: Some("*".to_owned()), if_none_match: None };
-        let target = Target { path, content_type: None, condition, parents: Parents::Needed, announced: 0 };
+        let target = Target { path, content_type: None, condition, parents: Parents::Required, announced: 0 };
         let mut upload = self.files.begin_upload(target).await?;
         upload.load_current().await?;
         upload.resize(size).await?;

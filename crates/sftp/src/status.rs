@@ -1,7 +1,7 @@
 //! Errors as SFTP status responses: a code and a message (draft-ietf-secsh-filexfer-02 section 7).
 
 use app::AppError;
-use app::sandboxes::files::{FileDropError, Refusal};
+use app::sandboxes::files::{FileDropError, FilesError};
 use russh_sftp::protocol::StatusCode;
 
 /// The response to a request that failed.
@@ -40,8 +40,8 @@ impl From<FileDropError> for Status {
             FileDropError::App(error) => return error.into(),
         };
         let code = match refusal {
-            Refusal::NotFound | Refusal::NoDirectory | Refusal::NotDirectory(_) => StatusCode::NoSuchFile,
-            Refusal::Standing => StatusCode::PermissionDenied,
+            FilesError::NotFound | FilesError::NoDirectory | FilesError::NotDirectory(_) => StatusCode::NoSuchFile,
+            FilesError::Permanent => StatusCode::PermissionDenied,
             _ => StatusCode::Failure,
         };
         Self::new(code, refusal.to_string())

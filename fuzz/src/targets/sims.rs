@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use fhir::validate;
 use model::simulator::SimulatorType;
 use serde_json::Value;
-use sims::cds_hooks::{Unknown, cards};
+use sims::cds_hooks::{UnknownMembers, cards};
 use sims::clearinghouse::exchange::{Sender, Transport, exchange};
 use sims::fhir::handle::{FhirClient, handle, is_read_only};
 use sims::fhir::http::{Request, Response};
@@ -58,9 +58,9 @@ pub(crate) fn x12_clearinghouse(bytes: &[u8]) {
 /// What an agent may answer a service may answer too, and it has cards.
 pub(crate) fn cds_answer(bytes: &[u8]) {
     let Some(answer) = json::read(bytes) else { return };
-    let is_sound = |unknown: Unknown| cards::check(&answer, unknown).is_ok();
-    if is_sound(Unknown::Refused) {
-        assert!(is_sound(Unknown::LetBe) && answer["cards"].is_array(), "{answer}");
+    let is_sound = |unknown: UnknownMembers| cards::check(&answer, unknown).is_ok();
+    if is_sound(UnknownMembers::Rejected) {
+        assert!(is_sound(UnknownMembers::Ignored) && answer["cards"].is_array(), "{answer}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an agent sends over the WebSocket of a call, in both forms, and what the line makes of it.
+//! Messages of an agent over the WebSocket of a call, in both protocols, and how the line handles them.
 
 use std::cell::Cell;
 use std::sync::{Arc, LazyLock};
@@ -6,27 +6,27 @@ use std::sync::{Arc, LazyLock};
 use model::simulator::SimulatorType;
 use model::voice::NewCall;
 use serde_json::{Value, json};
-use sims::voice::calls::{self, Asking, Exchange, Refusal};
-use sims::voice::wire::relay::Relay;
-use sims::voice::wire::{Act, native};
+use sims::voice::calls::{self, CallRequest, Exchange, CallError};
+use sims::voice::wire::relay::RelayReader;
+use sims::voice::wire::{ClientAction, native};
 use world::{Context, Outcome, Seq, World};
 
 use crate::fixture::{Playground, START, sandbox_id};
 
-/// One message on each line; both readers read all of them, and what they understand is done in one call.
+/// One message in each line. Both readers read all of them, and the resulting actions are applied to one call.
 pub(crate) fn voice_message(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let (mut relay, mut line) = (Relay::default(), Line::dialled());
+    let (mut relay, mut line) = (RelayReader::default(), PhoneLine::dial());
     for message in text.lines().take(50) {
         let relayed = relay.read(message);
-        if let Ok(Act::Turn(turn)) = &relayed {
-            assert!(turn.say.as_deref().is_none_or(|said| !said.trim().is_empty()), "{turn:?}");
+        if let Ok(ClientAction::Turn(turn)) = &relayed {
+            assert!(turn.say.as_deref().is_none_or(|text| !text.trim().is_empty()), "{turn:?}");
         }
-        [native::read(message), relayed].into_iter().flatten().for_each(|act| line.act(&act));
+        [native::read(message), relayed].into_iter().flatten().for_each(|action| line.apply(&action));
     }
 }
 
-/// A line that has most of what a line can have, and a call to it.
+/// A phone line with most types of nodes.
 static FRESH: LazyLock<World> = LazyLock::new(|| {
     let mut world = Playground::fresh().world;
     let nodes = json!({
@@ -46,47 +46,47 @@ static FRESH: LazyLock<World> = LazyLock::new(|| {
     world
 });
 
-struct Line {
+struct PhoneLine {
     world: World,
     call: String,
 }
 
-impl Line {
-    fn dialled() -> Self {
+impl PhoneLine {
+    fn dial() -> Self {
         let mut line = Self { world: FRESH.clone(), call: String::new() };
-        let dialled = line.ask(|world, asking| calls::dial(world, asking, &NewCall::default(), "+15550100100"));
-        line.call = dialled.ok().and_then(|exchange| exchange.call["id"].as_str().map(ToOwned::to_owned)).unwrap_or_default();
+        let dial = line.run(|world, request| calls::dial(world, request, &NewCall::default(), "+15550100100"));
+        line.call = dial.ok().and_then(|exchange| exchange.call["id"].as_str().map(ToOwned::to_owned)).unwrap_or_default();
         assert!(!line.call.is_empty());
         line
     }
 
-    fn act(&mut self, act: &Act) {
+    fn apply(&mut self, action: &ClientAction) {
         let call = self.call.clone();
-        let done = match act {
-            Act::Turn(new) => self.ask(|world, asking| calls::turn(world, asking, &call, new)),
-            Act::Answer => self.ask(|_, asking| calls::answer(asking, &call)),
-            Act::HangUp => self.ask(|_, asking| calls::hang_up(asking, &call)),
-            Act::Nothing => return,
+        let done = match action {
+            ClientAction::Turn(new) => self.run(|world, request| calls::turn(world, request, &call, new)),
+            ClientAction::Answer => self.run(|_, request| calls::answer(request, &call)),
+            ClientAction::HangUp => self.run(|_, request| calls::hang_up(request, &call)),
+            ClientAction::Nothing => return,
         };
         if let Ok(exchange) = done {
             assert!(exchange.turns.iter().all(Value::is_object));
         }
     }
 
-    /// A refusal changes nothing.
-    fn ask(
+    /// A failed action changes nothing.
+    fn run(
         &mut self,
-        asked: impl FnOnce(&World, Asking<'_>) -> Outcome<Result<Exchange, Refusal>>,
-    ) -> Result<Exchange, Refusal> {
+        action: impl FnOnce(&World, CallRequest<'_>) -> Outcome<Result<Exchange, CallError>>,
+    ) -> Result<Exchange, CallError> {
         let ids = Cell::new(self.world.seq);
         let new_id = || {
             ids.set(ids.get() + 1);
             format!("{:026}", ids.get())
         };
         let context = Context { now: START.plus_milliseconds(self.world.seq * 1000), new_id: &new_id };
-        let Some(sandbox) = self.world.sandboxes.get(&sandbox_id(SimulatorType::Voice)) else { return Err(Refusal::NoSuchCall) };
-        let asking = Asking { sandbox, actor: "agent", context: &context, token: None };
-        let Outcome { answer, changes, events } = asked(&self.world, asking);
+        let Some(sandbox) = self.world.sandboxes.get(&sandbox_id(SimulatorType::Voice)) else { return Err(CallError::NoSuchCall) };
+        let request = CallRequest { sandbox, actor: "agent", context: &context, idempotency_key: None };
+        let Outcome { answer, changes, events } = action(&self.world, request);
         assert!(answer.is_ok() || changes.is_empty());
         let seq = self.world.seq + 1;
         changes.iter().for_each(|change| self.world.apply(seq, change));

@@ -1,16 +1,16 @@
-//! What a service proposes to do to the record (CDS Hooks 2.0, "Action"), and the transaction that does it.
+//! The actions of a suggestion (CDS Hooks 2.0, "Action"), and the FHIR transaction that applies them.
 
 use fhir::ResourceType;
 use model::FieldErrors;
 use serde_json::{Value, json};
 
-use super::members::{Members, Unknown};
+use super::json_object::{JsonObject, UnknownMembers};
 
 const ACTION: [&str; 5] = ["type", "description", "resource", "resourceId", "extension"];
 
-/// A system action needs no description: nobody sees it.
-pub(super) fn check_action(errors: &mut FieldErrors, action: &Value, is_shown: bool, unknown: Unknown) {
-    let Some(action) = Members::of(errors, action, &ACTION, unknown) else { return };
+/// `is_shown` is false for system actions, which need no description.
+pub(super) fn check_action(errors: &mut FieldErrors, action: &Value, is_shown: bool, unknown: UnknownMembers) {
+    let Some(action) = JsonObject::of(errors, action, &ACTION, unknown) else { return };
     action.one_of(errors, "type", &["create", "update", "delete"], true);
     if let Some(text) = action.text(errors, "description", is_shown) {
         errors.length("description", text, 1..=10_000);
@@ -23,10 +23,10 @@ pub(super) fn check_action(errors: &mut FieldErrors, action: &Value, is_shown: b
     }
 }
 
-/// The whole resource. What the record itself thinks of it is told when the suggestion is accepted.
-fn check_resource(errors: &mut FieldErrors, action: &Members<'_>, has_id: bool) {
+/// Checks the type and id. The FHIR server validates the resource when the suggestion is accepted.
+fn check_resource(errors: &mut FieldErrors, action: &JsonObject<'_>, has_id: bool) {
     let Some(resource) = action.get("resource") else {
-        return errors.add("resource", "is required: a FHIR resource");
+        return errors.add("resource", "is required and must be a FHIR resource");
     };
     if resource["resourceType"].as_str().and_then(ResourceType::named).is_none() {
         errors.add("resource", "must be a FHIR R4 resource, with its `resourceType`");
@@ -35,20 +35,20 @@ fn check_resource(errors: &mut FieldErrors, action: &Members<'_>, has_id: bool) 
     }
 }
 
-fn check_target(errors: &mut FieldErrors, action: &Members<'_>) {
+fn check_target(errors: &mut FieldErrors, action: &JsonObject<'_>) {
     if target(action.get("resourceId"), action.get("resource")).is_none() {
         errors.add("resourceId", "must be a relative reference to the resource, such as `ServiceRequest/1`");
     }
 }
 
-/// What is deleted; an older way to say it is `resource`.
+/// The reference of a deletion. Older services send it in `resource`.
 fn target(resource_id: Option<&Value>, resource: Option<&Value>) -> Option<String> {
     let text = resource_id.or(resource)?.as_str()?;
     let (kind, id) = text.split_once('/')?;
     (ResourceType::named(kind).is_some() && fhir::is_id(id)).then(|| text.to_owned())
 }
 
-/// The actions of a suggestion as one transaction, as the standard says: all or none.
+/// The actions as one FHIR transaction: the standard requires that all or none are applied.
 pub(super) fn transaction(actions: &[Value]) -> Value {
     let entry = |action: &Value| {
         let resource = &action["resource"];

@@ -1,4 +1,4 @@
-//! The agent as a service: it answers a hook that waits for it, as a service would have answered at once.
+//! The agent as a CDS service: it answers a pending hook later, while other services answer at once.
 
 use model::canonical::sha256_hex;
 use model::event::EventType;
@@ -6,53 +6,53 @@ use serde_json::{Value, json};
 use world::{Context, Outcome, Sandbox};
 
 use super::cards;
+use super::error::CdsError;
 use super::event::event;
 use super::invocations::{self, INVOCATIONS};
 use super::invoke::summary;
-use super::members::Unknown;
-use super::refusal::Refusal;
+use super::json_object::UnknownMembers;
 
-/// The invocation with its cards. An answer that breaks a rule is refused, and the hook still waits.
+/// Stores the cards of an answer. After an invalid answer the invocation stays pending.
 pub fn answer(
     sandbox: &Sandbox,
     actor: &str,
     context: &Context<'_>,
     id: &str,
     given: &Value,
-) -> Outcome<Result<Value, Refusal>> {
-    let Some(mut row) = invocations::find(sandbox, id) else { return silent(Err(Refusal::Missing("invocation"))) };
-    // Whoever says the same again has been heard.
+) -> Outcome<Result<Value, CdsError>> {
+    let Some(mut row) = invocations::find(sandbox, id) else { return unchanged(Err(CdsError::Missing("invocation"))) };
+    // Repeating the same answer has no effect.
     let hash = sha256_hex(model::canonical::to_string(given).as_bytes());
     if row["answer_sha256"] == hash.as_str() {
-        return silent(Ok(invocations::shown(row)));
+        return unchanged(Ok(invocations::public_row(row)));
     }
     if row["status"] != "pending" {
-        let message = format!("the invocation is {}; only one that is pending can be answered", row["status"]);
-        return refused(sandbox, actor, &row, Refusal::Conflict(message));
+        let message = format!("the invocation is {}; only pending invocations can be answered", row["status"]);
+        return rejected(sandbox, actor, &row, CdsError::Conflict(message));
     }
-    if let Err(faults) = cards::check(given, Unknown::Refused) {
-        return refused(sandbox, actor, &row, Refusal::Invalid(faults));
+    if let Err(errors) = cards::check(given, UnknownMembers::Rejected) {
+        return rejected(sandbox, actor, &row, CdsError::Invalid(errors));
     }
-    invocations::answered(&mut row, context, given);
+    invocations::set_answered(&mut row, context, given);
     row["answer_sha256"] = hash.into();
-    let told = invocations::told(&row);
-    let events = vec![event(sandbox, EventType::CdsInvoke, actor, &summary(&row), told)];
+    let payload = invocations::payload(&row);
+    let events = vec![event(sandbox, EventType::CdsInvoke, actor, &summary(&row), payload)];
     let changes = vec![sandbox.put(INVOCATIONS, id, &row, context.now)];
-    Outcome { answer: Ok(invocations::shown(row)), changes, events }
+    Outcome { answer: Ok(invocations::public_row(row)), changes, events }
 }
 
-fn silent<T>(answer: T) -> Outcome<T> {
+fn unchanged<T>(answer: T) -> Outcome<T> {
     Outcome { answer, changes: Vec::new(), events: Vec::new() }
 }
 
-fn refused(sandbox: &Sandbox, actor: &str, row: &Value, refusal: Refusal) -> Outcome<Result<Value, Refusal>> {
-    let why = match &refusal {
-        Refusal::Invalid(faults) => json!(faults),
-        Refusal::Conflict(why) => json!(why),
-        Refusal::Missing(_) | Refusal::Used(_) => Value::Null,
+fn rejected(sandbox: &Sandbox, actor: &str, row: &Value, error: CdsError) -> Outcome<Result<Value, CdsError>> {
+    let reason = match &error {
+        CdsError::Invalid(errors) => json!(errors),
+        CdsError::Conflict(message) => json!(message),
+        CdsError::Missing(_) | CdsError::IdempotencyConflict(_) => Value::Null,
     };
-    let told = json!({"invocation_id": row["id"], "hook": row["hook"], "status": "refused", "error": why});
+    let payload = json!({"invocation_id": row["id"], "hook": row["hook"], "status": "refused", "error": reason});
     let summary = format!("an answer to {} was refused", row["hook"].as_str().unwrap_or_default());
-    let events = vec![event(sandbox, EventType::CdsInvoke, actor, &summary, told)];
-    Outcome { answer: Err(refusal), changes: Vec::new(), events }
+    let events = vec![event(sandbox, EventType::CdsInvoke, actor, &summary, payload)];
+    Outcome { answer: Err(error), changes: Vec::new(), events }
 }

@@ -1,4 +1,4 @@
-//! Every rule of an answer, with the place that is named when it is broken.
+//! Every rule for responses, with the field of the error.
 
 use super::*;
 use serde_json::json;
@@ -16,14 +16,14 @@ fn card() -> Value {
         "links": [{"label": "More", "url": "https://example.org/launch", "type": "smart", "appContext": "{}"}]})
 }
 
-fn places(answer: &Value, unknown: Unknown) -> Vec<String> {
+fn error_fields(answer: &Value, unknown: UnknownMembers) -> Vec<String> {
     let errors = check(answer, unknown).err().unwrap_or_default();
-    errors.iter().map(|(place, _)| place.to_owned()).collect()
+    errors.iter().map(|(field, _)| field.to_owned()).collect()
 }
 
 #[test]
-fn sound_answers() {
-    for unknown in [Unknown::Refused, Unknown::LetBe] {
+fn valid_responses() {
+    for unknown in [UnknownMembers::Rejected, UnknownMembers::Ignored] {
         for answer in [
             json!({"cards": []}),
             json!({"cards": [card()]}),
@@ -31,7 +31,7 @@ fn sound_answers() {
             json!({"cards": [], "systemActions": [{"type": "update", "resource": {"resourceType": "Basic", "id": "1"}}]}),
             json!({"cards": [{"summary": "é".repeat(139), "indicator": "critical", "source": {"label": "a"}, "suggestions": [], "links": []}]}),
         ] {
-            assert_eq!(places(&answer, unknown), Vec::<String>::new(), "{answer}");
+            assert_eq!(error_fields(&answer, unknown), Vec::<String>::new(), "{answer}");
         }
     }
 }
@@ -77,10 +77,10 @@ fn faults_have_a_place() {
         ("/links/0/type", json!("absolute"), "links.0.appContext"),
         ("/links/0/label", json!(null), "links.0.label"),
     ] {
-        for unknown in [Unknown::Refused, Unknown::LetBe] {
+        for unknown in [UnknownMembers::Rejected, UnknownMembers::Ignored] {
             let mut broken = card();
             *broken.pointer_mut(pointer).unwrap() = value.clone();
-            let found = places(&json!({"cards": [broken]}), unknown);
+            let found = error_fields(&json!({"cards": [broken]}), unknown);
             assert_eq!(found, [format!("cards.0.{place}")], "{pointer} {value}");
         }
     }
@@ -101,11 +101,15 @@ fn the_whole_is_judged_too() {
         (json!({"cards": [card(), card()]}), "cards.1.suggestions.0.uuid"),
         (json!({"cards": [], "systemActions": [{"type": "create"}]}), "systemActions.0.resource"),
     ] {
-        assert_eq!(places(&answer, Unknown::Refused).first().map(String::as_str), Some(place), "{answer}");
+        assert_eq!(
+            error_fields(&answer, UnknownMembers::Rejected).first().map(String::as_str),
+            Some(place),
+            "{answer}"
+        );
     }
     let mut odd = card();
     odd["sumary"] = json!("x");
     let answer = json!({"cards": [odd], "decisions": []});
-    assert_eq!(places(&answer, Unknown::Refused), ["cards.0.sumary", "decisions"]);
-    assert_eq!(places(&answer, Unknown::LetBe), Vec::<String>::new());
+    assert_eq!(error_fields(&answer, UnknownMembers::Rejected), ["cards.0.sumary", "decisions"]);
+    assert_eq!(error_fields(&answer, UnknownMembers::Ignored), Vec::<String>::new());
 }

@@ -1,18 +1,18 @@
-//! The playground's FHIR server, which the EHR's data lies in.
+//! The playground's FHIR server, which stores the EHR's data.
 
 use model::simulator::SimulatorType;
 use world::{Sandbox, World};
 
-/// The first that keeps its records here: what another server holds can neither be prefetched nor written in one step.
+/// The first active FHIR sandbox that is not remote. Remote servers support neither prefetching nor transactions here.
 pub fn fhir_server(world: &World) -> Option<&Sandbox> {
-    let is_here = |sandbox: &&Sandbox| {
+    let is_local = |sandbox: &&Sandbox| {
         let is_remote = sandbox.config.get("remote").is_some_and(|remote| !remote.is_null());
         sandbox.kind == SimulatorType::Fhir && sandbox.is_active && !is_remote
     };
-    world.sandboxes.values().find(is_here)
+    world.sandboxes.values().find(is_local)
 }
 
-/// Whether the data knows no such patient. Without any data nobody can say.
+/// Whether the FHIR data lacks the patient. Always false without FHIR data.
 pub(super) fn is_unknown_patient(world: &World, id: &str) -> bool {
     fhir_server(world).is_some_and(|server| server.records.get("Patient", id).live().is_none())
 }

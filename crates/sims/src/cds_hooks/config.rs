@@ -1,4 +1,4 @@
-//! What an author may configure of the CDS Hooks client: the services that it asks (CDS Hooks 2.0, "Discovery").
+//! The configuration of the EHR: the servers and services that it calls, and canned responses.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::cards;
-use super::definition::{Definition, check_hook};
-use super::members::Unknown;
+use super::definition::{ServiceDefinition, check_hook};
+use super::json_object::UnknownMembers;
 use crate::authored::{self, Authored};
 use crate::fhir::scopes::Scopes;
 use crate::network;
@@ -16,20 +16,20 @@ use crate::network;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CdsHooksConfig {
-    /// Registered from the start; an agent may register more.
+    /// Servers whose services are registered from the start. The agent may register more.
     #[serde(default)]
     pub services: Vec<Service>,
-    /// How long an answer may take, where the service has no time of its own.
+    /// The default timeout of responses.
     pub timeout_seconds: Option<i64>,
-    /// Services that the agent plays: hooks that they take wait until it answers.
+    /// Services that the agent implements. Their hooks stay pending until it answers.
     #[serde(default)]
-    pub agent_services: Vec<Definition>,
-    /// Hooks that the EHR answers itself, with the canned `cards`.
+    pub agent_services: Vec<ServiceDefinition>,
+    /// Hooks that are answered with the canned `cards`.
     #[serde(default)]
     pub hooks: Vec<String>,
-    /// Canned cards: a list for every one of `hooks`, or lists by hook.
+    /// Canned cards: one list for all `hooks`, or an object with a list for each hook.
     pub cards: Option<Value>,
-    /// What a token for the playground's FHIR server allows that is sent with every hook; none without it.
+    /// The access token for the playground's FHIR server that is sent with hooks. Without it, none is sent.
     pub fhir_authorization: Option<FhirAuthorization>,
 }
 
@@ -43,57 +43,57 @@ pub struct FhirAuthorization {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Service {
-    /// Where `/cds-services` hangs below.
+    /// The URL before `/cds-services`.
     pub base_url: String,
     pub timeout_seconds: Option<i64>,
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
 }
 
-const MOST_SERVICES: usize = 50;
+const MAX_SERVICES: usize = 50;
 
 impl Authored for CdsHooksConfig {
     fn validate(&self, errors: &mut FieldErrors) {
         check_timeout(errors, self.timeout_seconds);
         self.check_hooks(errors);
-        errors.each("services", &self.services, MOST_SERVICES, |service, errors| {
+        errors.each("services", &self.services, MAX_SERVICES, |service, errors| {
             network::check_base_url(errors, "base_url", &service.base_url);
             network::check_headers(errors, "headers", &service.headers);
             check_timeout(errors, service.timeout_seconds);
         });
         let keys = self.services.iter().map(|service| service.base_url.trim_end_matches('/'));
         authored::check_unique(errors, "services", "base_url", keys);
-        errors.each("agent_services", &self.agent_services, MOST_SERVICES, |service, errors| service.validate(errors));
+        errors.each("agent_services", &self.agent_services, MAX_SERVICES, |service, errors| service.validate(errors));
         let ids = self.agent_services.iter().map(|service| &service.id);
         authored::check_unique(errors, "agent_services", "id", ids);
         if let Some(authorization) = &self.fhir_authorization {
             let scopes = Scopes::parse(&authorization.scope);
             if authorization.scope.len() > 2000 || scopes.is_empty() {
-                errors.add("fhir_authorization.scope", "must be SMART scopes of systems, such as `system/*.rs`");
+                errors.add("fhir_authorization.scope", "must be SMART system scopes, such as `system/*.rs`");
             }
         }
     }
 }
 
-/// Cards by the rules of CDS Hooks 2.0.
-fn check_cards(errors: &mut FieldErrors, place: &str, cards: &Value) {
-    if let Err(faults) = cards::check(&json!({ "cards": cards }), Unknown::Refused) {
-        for (inside, messages) in faults.iter() {
+/// Validates canned cards by the rules of CDS Hooks 2.0.
+fn check_cards(errors: &mut FieldErrors, field: &str, cards: &Value) {
+    if let Err(card_errors) = cards::check(&json!({ "cards": cards }), UnknownMembers::Rejected) {
+        for (inside, messages) in card_errors.iter() {
             let rest = inside.strip_prefix("cards").unwrap_or(inside);
-            messages.iter().for_each(|message| errors.add(format!("{place}{rest}"), message.clone()));
+            messages.iter().for_each(|message| errors.add(format!("{field}{rest}"), message.clone()));
         }
     }
 }
 
-const USUAL_SECONDS: i64 = 10;
+const DEFAULT_TIMEOUT_SECONDS: i64 = 10;
 
 impl CdsHooksConfig {
     pub fn of(config: &serde_json::Value) -> Self {
         authored::read(config).unwrap_or_default()
     }
 
-    /// The hooks that the config answers, each with its cards.
-    pub fn advertised(&self) -> Vec<(String, Vec<Value>)> {
+    /// The hooks with canned cards.
+    pub fn canned_hooks(&self) -> Vec<(String, Vec<Value>)> {
         let listed = |cards: &Value| cards.as_array().cloned().unwrap_or_default();
         let of = |hook: &str| match &self.cards {
             Some(Value::Object(by_hook)) => by_hook.get(hook).map(listed).unwrap_or_default(),
@@ -106,20 +106,20 @@ impl CdsHooksConfig {
     }
 
     fn check_hooks(&self, errors: &mut FieldErrors) {
-        errors.size("hooks", self.hooks.len(), MOST_SERVICES);
-        for (index, hook) in self.hooks.iter().take(MOST_SERVICES).enumerate() {
+        errors.size("hooks", self.hooks.len(), MAX_SERVICES);
+        for (index, hook) in self.hooks.iter().take(MAX_SERVICES).enumerate() {
             check_hook(errors, &format!("hooks.{index}"), hook);
         }
-        for (index, hook) in self.hooks.iter().enumerate().take(MOST_SERVICES) {
+        for (index, hook) in self.hooks.iter().enumerate().take(MAX_SERVICES) {
             if self.hooks.iter().take(index).any(|earlier| earlier == hook) {
-                errors.add(format!("hooks.{index}"), "is named twice");
+                errors.add(format!("hooks.{index}"), "is listed twice");
             }
         }
         match &self.cards {
             None => {}
             Some(Value::Object(by_hook)) => {
-                errors.size("cards", by_hook.len(), MOST_SERVICES);
-                for (hook, cards) in by_hook.iter().take(MOST_SERVICES) {
+                errors.size("cards", by_hook.len(), MAX_SERVICES);
+                for (hook, cards) in by_hook.iter().take(MAX_SERVICES) {
                     let place = format!("cards.{}", model::reading::shortened(hook, 80));
                     check_hook(errors, &place, hook);
                     check_cards(errors, &place, cards);
@@ -136,10 +136,10 @@ impl CdsHooksConfig {
         self.services.iter().find(|service| plain(&service.base_url) == plain(base_url))
     }
 
-    /// How long an answer of the server may take; `own` is what was said when it was registered.
-    pub fn seconds(&self, base_url: &str, own: Option<i64>) -> i64 {
-        let said = self.server(base_url).and_then(|service| service.timeout_seconds);
-        said.or(own).or(self.timeout_seconds).unwrap_or(USUAL_SECONDS)
+    /// The timeout of responses. `registered` is the timeout from the registration of the service.
+    pub fn timeout_seconds(&self, base_url: &str, registered: Option<i64>) -> i64 {
+        let configured = self.server(base_url).and_then(|service| service.timeout_seconds);
+        configured.or(registered).or(self.timeout_seconds).unwrap_or(DEFAULT_TIMEOUT_SECONDS)
     }
 }
 
@@ -158,8 +158,8 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_named() {
-        for (config, place) in [
+    fn errors_name_their_field() {
+        for (config, field) in [
             (json!({"services": [{"base_url": "http://localhost:3000"}]}), ""),
             (json!({"services": ["http://localhost:3000"]}), "services.0"),
             (json!({"services": [{}]}), "services.0.base_url"),
@@ -185,7 +185,7 @@ mod tests {
             (json!({"timeout_seconds": "5s"}), "timeout_seconds"),
         ] {
             let errors = authored::check::<CdsHooksConfig>(&config).err().unwrap_or_default();
-            assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+            assert_eq!(errors.iter().next().map_or("", |(field, _)| field), field, "{errors}");
         }
     }
 }

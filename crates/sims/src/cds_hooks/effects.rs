@@ -1,5 +1,5 @@
-//! Effects of decision support: hooks that the agent fired, cards that it showed to a user, feedback that it gave, each by
-//! hook, and services that it registered.
+//! Effects of the CdsHooks simulator: hooks that the agent fired, responses and feedback that it sent, each by hook, and
+//! services that it registered.
 
 use std::collections::BTreeSet;
 
@@ -26,24 +26,24 @@ pub(crate) const EFFECTS: EffectInfo = EffectInfo {
 fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     let changes = log.changes(|collection| collection == SERVICES, substance);
     let config = CdsHooksConfig::of(&log.sandbox.config);
-    // A server of the config is discovered whenever a client asks for the services.
-    let is_discovered = |row: &Value| {
+    // Configured servers are discovered when a client lists the services, which is not an effect.
+    let is_configured = |row: &Value| {
         let mut servers = config.services.iter().map(|server| server.base_url.trim_end_matches('/'));
         row["base_url"].as_str().is_some_and(|base_url| servers.any(|server| server == base_url))
     };
-    let removes =
+    let is_removal =
         |seq: Seq| log.events.iter().any(|event| event.seq == seq && member(event, "action") == Some("remove"));
-    let act = |change: RecordChange<'_>| {
-        let of_config = is_discovered(change.after.as_ref().or(change.before.as_ref())?);
-        let is_own = change.is_own && !of_config;
-        (!of_config || removes(change.seq)).then(|| RecordChange { is_own, ..change }.effect())
+    let effect = |change: RecordChange<'_>| {
+        let is_configured = is_configured(change.after.as_ref().or(change.before.as_ref())?);
+        let is_own = change.is_own && !is_configured;
+        (!is_configured || is_removal(change.seq)).then(|| RecordChange { is_own, ..change }.effect())
     };
-    let mut acts: Vec<SandboxEffect> = changes.into_iter().filter_map(act).collect();
+    let mut effects: Vec<SandboxEffect> = changes.into_iter().filter_map(effect).collect();
     let mut fired = BTreeSet::new();
     for event in &log.events {
         let hook = member(event, "hook").unwrap_or("unknown");
         let mut send = |kind: &str| {
-            acts.push(SandboxEffect { seq: event.seq, resource: format!("{hook}/{kind}"), verb: Verb::Send })
+            effects.push(SandboxEffect { seq: event.seq, resource: format!("{hook}/{kind}"), verb: Verb::Send })
         };
         match event.r#type {
             EventType::CdsFeedback => send("feedback"),
@@ -59,11 +59,11 @@ fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
             _ => {}
         }
     }
-    acts.sort_by_key(|act| act.seq);
-    acts
+    effects.sort_by_key(|effect| effect.seq);
+    effects
 }
 
-/// A service without the time and the place of its registration: a server that is discovered again says the same.
+/// A service without the time and order of its registration. Discovering a server again does not change its services.
 fn substance(row: &Value) -> String {
     let mut row = row.clone();
     if let Some(members) = row.as_object_mut() {
@@ -123,7 +123,7 @@ mod tests {
             let service = json!({"hook": "order-sign", "id": "checks", "description": "Checks orders"});
             let answer = Ok(json!({"services": [service]}));
             let discovery = Discovery { base_url, timeout_seconds: None, answer: &answer };
-            self.act(|sandbox, context| services::discovered(sandbox, "agent", context, &discovery));
+            self.act(|sandbox, context| services::record_discovery(sandbox, "agent", context, &discovery));
         }
 
         fn effects(&self) -> Vec<(i64, &'static str)> {
@@ -133,17 +133,17 @@ mod tests {
     }
 
     #[test]
-    fn a_discovered_server_of_the_config_is_no_effect() {
+    fn discovering_a_configured_server_is_not_an_effect() {
         let mut playground = Playground::new();
         playground.discover(SERVER);
         playground.discover(&format!("{SERVER}/"));
         assert_eq!(playground.effects(), []);
         playground.discover("https://cds.test/other");
         playground.discover("https://cds.test/other");
-        assert_eq!(playground.effects(), [(3, "create")], "the second time it says the same");
+        assert_eq!(playground.effects(), [(3, "create")], "the second discovery changes nothing");
         let service = services::all(playground.world.sandboxes.values().next().unwrap());
         let id = &service.iter().find(|service| service.base_url.as_deref() == Some(SERVER)).unwrap().id;
         playground.act(|sandbox, context| services::remove(sandbox, "agent", context, id));
-        assert_eq!(playground.effects(), [(3, "create"), (5, "delete")], "who removes a service acts");
+        assert_eq!(playground.effects(), [(3, "create"), (5, "delete")], "removing a service is an effect");
     }
 }

@@ -1,6 +1,5 @@
-//! The events of the EHR. `cds_invoke` is a hook at a service: a check reads `cards` of one that was answered, and one
-//! that waits, failed or was refused has none. `cds_feedback` is what a user did with cards, `cds_read` all that only
-//! looks or registers.
+//! The events of the EHR. `cds_invoke` is an invocation of a service; only answered invocations have `cards`, which checks
+//! read. `cds_feedback` is feedback on cards. `cds_read` is everything that reads or registers.
 
 use model::api_key::masked;
 use model::event::EventType;

@@ -1,4 +1,4 @@
-//! What a user did with cards (CDS Hooks 2.0, "Feedback"): kept, and told to the service that sent them.
+//! Feedback on cards (CDS Hooks 2.0, "Feedback"): it is stored and sent to the service of the card.
 
 use model::FieldErrors;
 use model::cds::CardFeedback;
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use world::{Change, Context, NewEvent, Outcome, Sandbox};
 
 use super::cards::check_coding;
+use super::error::CdsError;
 use super::event::event;
 use super::invocations;
-use super::members::Unknown;
-use super::refusal::Refusal;
+use super::json_object::UnknownMembers;
 use super::services::{self, Service};
 use crate::idempotency::{BOOKKEEPING, IdempotencyKey};
 use crate::pagination::{self, SortOrder};
@@ -19,22 +19,22 @@ use crate::pagination::{self, SortOrder};
 /// Rows are `{id, invocation_id, hook, service, card, outcome, acceptedSuggestions, overrideReason, outcomeTimestamp,
 /// applied, delivery}`.
 pub(super) const FEEDBACK: &str = "feedback";
-const MOST_ENTRIES: usize = 50;
+const MAX_ENTRIES: usize = 50;
 
-/// One thing that a user did with a card, found and judged.
+/// Validated feedback on one card.
 #[derive(Clone, Debug)]
-pub struct Entry {
-    /// As the service reads it.
+pub struct FeedbackEntry {
+    /// The body for the service.
     pub body: Value,
     pub(super) invocation: Value,
-    /// None when it is not to be told: the agent plays it, or does not know the uuids.
+    /// The service to notify. None if the agent implements it, or if the service does not know the uuids.
     pub service: Option<Service>,
 }
 
-/// Whether the service heard of it.
+/// Whether the feedback was sent to the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// Nobody was to be told.
+    /// There is no service to notify.
     None,
     Sent,
     Failed(String),
@@ -45,7 +45,7 @@ impl Delivery {
         match self {
             Self::None => json!({"status": "none", "error": null}),
             Self::Sent => json!({"status": "sent", "error": null}),
-            Self::Failed(why) => json!({"status": "failed", "error": why}),
+            Self::Failed(reason) => json!({"status": "failed", "error": reason}),
         }
     }
 }
@@ -53,29 +53,34 @@ impl Delivery {
 pub fn list(sandbox: &Sandbox, actor: &str, request: &PageRequest) -> Outcome<Page<Value>> {
     let rows = sandbox.records.own(FEEDBACK).map(|record| (record.key.to_owned(), Value::clone(&record.json())));
     let page = pagination::page(rows.collect(), request, SortOrder::Ascending);
-    let told = json!({"action": "list_feedback", "count": page.items.len()});
-    let events = vec![event(sandbox, EventType::CdsRead, actor, &format!("{} were listed", page.items.len()), told)];
+    let payload = json!({"action": "list_feedback", "count": page.items.len()});
+    let events = vec![event(sandbox, EventType::CdsRead, actor, &format!("{} were listed", page.items.len()), payload)];
     Outcome { answer: page, changes: Vec::new(), events }
 }
 
-/// Finds the cards that the feedback is about, all of them or none.
-pub fn plan(sandbox: &Sandbox, context: &Context<'_>, given: &[CardFeedback]) -> Result<Vec<Entry>, Refusal> {
+/// Validates the feedback and finds its cards.
+pub fn plan(sandbox: &Sandbox, context: &Context<'_>, given: &[CardFeedback]) -> Result<Vec<FeedbackEntry>, CdsError> {
     let mut errors = FieldErrors::new();
     if given.is_empty() {
         errors.add("feedback", "must not be empty");
     }
-    errors.size("feedback", given.len(), MOST_ENTRIES);
+    errors.size("feedback", given.len(), MAX_ENTRIES);
     let mut entries = Vec::new();
-    for (index, one) in given.iter().take(MOST_ENTRIES).enumerate() {
-        errors.inside(&format!("feedback.{index}"), |errors| entries.extend(entry(errors, sandbox, context, one)));
+    for (index, one) in given.iter().take(MAX_ENTRIES).enumerate() {
+        errors.inside(&format!("feedback.{index}"), |errors| entries.extend(read_entry(errors, sandbox, context, one)));
     }
     errors.into_result()?;
     Ok(entries)
 }
 
-fn entry(errors: &mut FieldErrors, sandbox: &Sandbox, context: &Context<'_>, given: &CardFeedback) -> Option<Entry> {
-    let Some((invocation, card)) = card(sandbox, &given.card) else {
-        errors.add("card", "is the uuid of no card that was received");
+fn read_entry(
+    errors: &mut FieldErrors,
+    sandbox: &Sandbox,
+    context: &Context<'_>,
+    given: &CardFeedback,
+) -> Option<FeedbackEntry> {
+    let Some((invocation, card)) = find_card(sandbox, &given.card) else {
+        errors.add("card", "is not the uuid of a received card");
         return None;
     };
     let accepted: Vec<&str> = given.accepted_suggestions.iter().flatten().map(|one| one.id.as_str()).collect();
@@ -95,9 +100,9 @@ fn entry(errors: &mut FieldErrors, sandbox: &Sandbox, context: &Context<'_>, giv
     }
     let at = given.outcome_timestamp.unwrap_or(context.now);
     body.insert("outcomeTimestamp".to_owned(), at.to_string().into());
-    let named = std::iter::once(given.card.as_str()).chain(accepted);
-    let service = told_service(sandbox, &invocation, named).filter(|_| given.outcome != "ignored");
-    Some(Entry { body: Value::Object(body), invocation, service })
+    let uuids = std::iter::once(given.card.as_str()).chain(accepted);
+    let service = feedback_recipient(sandbox, &invocation, uuids).filter(|_| given.outcome != "ignored");
+    Some(FeedbackEntry { body: Value::Object(body), invocation, service })
 }
 
 fn check_outcome(errors: &mut FieldErrors, given: &CardFeedback, accepted: &[&str], card: &Value) {
@@ -105,24 +110,25 @@ fn check_outcome(errors: &mut FieldErrors, given: &CardFeedback, accepted: &[&st
         card["suggestions"].as_array().into_iter().flatten().filter_map(|one| one["uuid"].as_str()).collect();
     match given.outcome.as_str() {
         "accepted" if accepted.is_empty() && !known.is_empty() => {
-            errors.add("acceptedSuggestions", "is required of a card that was accepted")
+            errors.add("acceptedSuggestions", "is required for the outcome `accepted`")
         }
         "accepted" => {
             for (index, _) in accepted.iter().enumerate().filter(|(_, id)| !known.contains(id)) {
-                errors.add(format!("acceptedSuggestions.{index}.id"), "is the uuid of no suggestion of the card");
+                errors.add(format!("acceptedSuggestions.{index}.id"), "is not the uuid of a suggestion of the card");
             }
             if accepted.len() > 1 && card["selectionBehavior"] == "at-most-one" {
-                errors.add("acceptedSuggestions", "must be one: at most one of the card's suggestions can be taken");
+                errors
+                    .add("acceptedSuggestions", "must have at most one suggestion, because the card has `at-most-one`");
             }
             if given.override_reason.is_some() {
-                errors.add("overrideReason", "is only for a card that was overridden");
+                errors.add("overrideReason", "is only allowed for the outcome `overridden`");
             }
         }
         "overridden" | "ignored" if given.accepted_suggestions.is_some() => {
-            errors.add("acceptedSuggestions", "is only for a card that was accepted");
+            errors.add("acceptedSuggestions", "is only allowed for the outcome `accepted`");
         }
         "ignored" if given.override_reason.is_some() => {
-            errors.add("overrideReason", "is only for a card that was overridden");
+            errors.add("overrideReason", "is only allowed for the outcome `overridden`");
         }
         "overridden" | "ignored" => {}
         _ => errors.add("outcome", "must be `accepted`, `overridden` or `ignored`"),
@@ -130,7 +136,7 @@ fn check_outcome(errors: &mut FieldErrors, given: &CardFeedback, accepted: &[&st
     if let Some(reason) = &given.override_reason {
         errors.inside("overrideReason", |errors| {
             if let Some(coding) = &reason.reason {
-                errors.inside("reason", |errors| check_coding(errors, coding, Unknown::Refused));
+                errors.inside("reason", |errors| check_coding(errors, coding, UnknownMembers::Rejected));
             }
             if let Some(comment) = &reason.user_comment {
                 errors.length("userComment", comment, 1..=10_000);
@@ -142,8 +148,8 @@ fn check_outcome(errors: &mut FieldErrors, given: &CardFeedback, accepted: &[&st
     }
 }
 
-/// The newest card of this uuid with its invocation: some services send the same again and again.
-fn card(sandbox: &Sandbox, uuid: &str) -> Option<(Value, Value)> {
+/// The newest card with the uuid, and its invocation. Some services reuse uuids.
+fn find_card(sandbox: &Sandbox, uuid: &str) -> Option<(Value, Value)> {
     let of = |row: Value| {
         let card = row["cards"].as_array()?.iter().find(|card| card["uuid"] == uuid)?.clone();
         Some((row, card))
@@ -151,35 +157,35 @@ fn card(sandbox: &Sandbox, uuid: &str) -> Option<(Value, Value)> {
     invocations::all(sandbox).filter_map(of).last()
 }
 
-/// The service that is told, if all that it is told of is its own.
-pub(super) fn told_service<'a>(
+/// The service to notify, if it is external and knows all uuids.
+pub(super) fn feedback_recipient<'a>(
     sandbox: &Sandbox,
     invocation: &Value,
     mut uuids: impl Iterator<Item = &'a str>,
 ) -> Option<Service> {
-    let given = invocation["given_uuids"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let is_own = uuids.all(|uuid| !given.iter().any(|known| known == uuid));
-    let known = services::all(sandbox).into_iter().find(|service| invocation["service"] == service.id.as_str());
-    known.filter(|service| is_own && service.base_url.is_some())
+    let generated = invocation["given_uuids"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let knows_uuids = uuids.all(|uuid| !generated.iter().any(|one| one == uuid));
+    let service = services::all(sandbox).into_iter().find(|service| invocation["service"] == service.id.as_str());
+    service.filter(|service| knows_uuids && service.base_url.is_some())
 }
 
-/// Keeps the feedback with whether its service heard of it.
+/// Stores the feedback with its delivery status.
 pub fn record(
     sandbox: &Sandbox,
     actor: &str,
     context: &Context<'_>,
-    entries: &[(Entry, Delivery)],
+    entries: &[(FeedbackEntry, Delivery)],
     token: Option<&IdempotencyKey>,
-) -> Outcome<Result<Value, Refusal>> {
-    match token.map_or(Ok(None), |token| earlier(sandbox, token)) {
+) -> Outcome<Result<Value, CdsError>> {
+    match token.map_or(Ok(None), |token| earlier_result(sandbox, token)) {
         Ok(None) => {}
-        Ok(Some(known)) => return Outcome { answer: Ok(known), changes: Vec::new(), events: Vec::new() },
-        Err(refusal) => return Outcome { answer: Err(refusal), changes: Vec::new(), events: Vec::new() },
+        Ok(Some(earlier)) => return Outcome { answer: Ok(earlier), changes: Vec::new(), events: Vec::new() },
+        Err(error) => return Outcome { answer: Err(error), changes: Vec::new(), events: Vec::new() },
     }
     let request = context.new_event_id().to_string();
     let (mut rows, mut changes, mut events) = (Vec::new(), Vec::new(), Vec::new());
     for (entry, delivery) in entries {
-        let (row, change, event) = kept(sandbox, actor, context, entry, delivery, &request, &Value::Null);
+        let (row, change, event) = new_row(sandbox, actor, context, entry, delivery, &request, &Value::Null);
         rows.push(row);
         changes.push(change);
         events.push(event);
@@ -190,20 +196,20 @@ pub fn record(
     Outcome { answer: Ok(json!({"feedback": rows})), changes, events }
 }
 
-/// What an earlier request of this name came to.
-pub fn earlier(sandbox: &Sandbox, token: &IdempotencyKey) -> Result<Option<Value>, Refusal> {
-    let Some(request) = token.earlier_row(sandbox).map_err(Refusal::Used)? else { return Ok(None) };
+/// The result of an earlier request under the same idempotency key.
+pub fn earlier_result(sandbox: &Sandbox, token: &IdempotencyKey) -> Result<Option<Value>, CdsError> {
+    let Some(request) = token.earlier_row(sandbox).map_err(CdsError::IdempotencyConflict)? else { return Ok(None) };
     let rows = sandbox.records.own(FEEDBACK).map(|record| Value::clone(&record.json()));
     let rows: Vec<Value> = rows.filter(|row| row["request_id"] == request.as_str()).collect();
     Ok(Some(json!({"feedback": rows})))
 }
 
-/// The row of one entry, and what the log tells of it.
-pub(super) fn kept(
+/// The row of one entry, with its change and event.
+pub(super) fn new_row(
     sandbox: &Sandbox,
     actor: &str,
     context: &Context<'_>,
-    entry: &Entry,
+    entry: &FeedbackEntry,
     delivery: &Delivery,
     request: &str,
     applied: &Value,
@@ -224,7 +230,7 @@ pub(super) fn kept(
     }
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let summary = format!("{} card of {} {}", text(&row["hook"]), text(&row["service_id"]), text(&row["outcome"]));
-    let told = event(sandbox, EventType::CdsFeedback, actor, &summary, row.clone());
+    let event = event(sandbox, EventType::CdsFeedback, actor, &summary, row.clone());
     let change = sandbox.put(FEEDBACK, &id, &row, context.now);
-    (row, change, told)
+    (row, change, event)
 }

@@ -1,4 +1,4 @@
-//! What a hook's context must hold (the hook definitions that belong to CDS Hooks 2.0).
+//! Validation of hook contexts (the hook definitions of CDS Hooks 2.0).
 
 use fhir::ResourceType;
 use model::FieldErrors;
@@ -6,90 +6,93 @@ use model::reading::described;
 use model::template::is_template;
 use serde_json::{Map, Value};
 
-/// Who may use the EHR.
+/// The types of users.
 const USERS: [&str; 4] = ["Practitioner", "PractitionerRole", "Patient", "RelatedPerson"];
 const CLINICIANS: [&str; 2] = ["Practitioner", "PractitionerRole"];
 
-/// What a member of a context is.
+/// The kind of value of a context member.
 #[derive(Clone, Copy)]
-enum Kind {
-    /// `Practitioner/1`, of one of these types.
+enum ValueKind {
+    /// A reference to a user of one of these types.
     User(&'static [&'static str]),
     Id,
-    /// `ServiceRequest/1`.
+    /// For example `ServiceRequest/1`.
     Reference,
     References,
-    /// A Bundle of resources, of this type where one is said.
+    /// A Bundle of resources, optionally of one type.
     Bundle(Option<&'static str>),
     Resource(&'static str),
 }
 
-struct Member {
+struct ContextMember {
     name: &'static str,
-    kind: Kind,
+    kind: ValueKind,
     is_required: bool,
 }
 
-const fn needs(name: &'static str, kind: Kind) -> Member {
-    Member { name, kind, is_required: true }
+const fn required(name: &'static str, kind: ValueKind) -> ContextMember {
+    ContextMember { name, kind, is_required: true }
 }
 
-const fn may_have(name: &'static str, kind: Kind) -> Member {
-    Member { name, kind, is_required: false }
+const fn optional(name: &'static str, kind: ValueKind) -> ContextMember {
+    ContextMember { name, kind, is_required: false }
 }
 
-const ANY_USER: Member = needs("userId", Kind::User(&USERS));
-const CLINICIAN: Member = needs("userId", Kind::User(&CLINICIANS));
-const PATIENT: Member = needs("patientId", Kind::Id);
-const ENCOUNTER: Member = may_have("encounterId", Kind::Id);
-const THE_ENCOUNTER: Member = needs("encounterId", Kind::Id);
+const ANY_USER: ContextMember = required("userId", ValueKind::User(&USERS));
+const CLINICIAN: ContextMember = required("userId", ValueKind::User(&CLINICIANS));
+const PATIENT: ContextMember = required("patientId", ValueKind::Id);
+const ENCOUNTER: ContextMember = optional("encounterId", ValueKind::Id);
+const REQUIRED_ENCOUNTER: ContextMember = required("encounterId", ValueKind::Id);
 
-const HOOKS: &[(&str, &[Member])] = &[
+const HOOKS: &[(&str, &[ContextMember])] = &[
     ("patient-view", &[ANY_USER, PATIENT, ENCOUNTER]),
-    ("encounter-start", &[CLINICIAN, PATIENT, THE_ENCOUNTER]),
-    ("encounter-discharge", &[CLINICIAN, PATIENT, THE_ENCOUNTER]),
-    ("order-sign", &[CLINICIAN, PATIENT, ENCOUNTER, needs("draftOrders", Kind::Bundle(None))]),
+    ("encounter-start", &[CLINICIAN, PATIENT, REQUIRED_ENCOUNTER]),
+    ("encounter-discharge", &[CLINICIAN, PATIENT, REQUIRED_ENCOUNTER]),
+    ("order-sign", &[CLINICIAN, PATIENT, ENCOUNTER, required("draftOrders", ValueKind::Bundle(None))]),
     (
         "order-select",
         &[
             CLINICIAN,
             PATIENT,
             ENCOUNTER,
-            needs("selections", Kind::References),
-            needs("draftOrders", Kind::Bundle(None)),
+            required("selections", ValueKind::References),
+            required("draftOrders", ValueKind::Bundle(None)),
         ],
     ),
     (
         "order-dispatch",
         &[
             PATIENT,
-            needs("order", Kind::Reference),
-            needs("performer", Kind::Reference),
-            may_have("task", Kind::Resource("Task")),
+            required("order", ValueKind::Reference),
+            required("performer", ValueKind::Reference),
+            optional("task", ValueKind::Resource("Task")),
         ],
     ),
-    ("appointment-book", &[ANY_USER, PATIENT, ENCOUNTER, needs("appointments", Kind::Bundle(Some("Appointment")))]),
+    (
+        "appointment-book",
+        &[ANY_USER, PATIENT, ENCOUNTER, required("appointments", ValueKind::Bundle(Some("Appointment")))],
+    ),
     (
         "allergyintolerance-create",
-        &[CLINICIAN, PATIENT, ENCOUNTER, needs("allergyIntolerance", Kind::Resource("AllergyIntolerance"))],
+        &[CLINICIAN, PATIENT, ENCOUNTER, required("allergyIntolerance", ValueKind::Resource("AllergyIntolerance"))],
     ),
     (
         "problem-list-item-create",
-        &[CLINICIAN, PATIENT, ENCOUNTER, needs("conditions", Kind::Bundle(Some("Condition")))],
+        &[CLINICIAN, PATIENT, ENCOUNTER, required("conditions", ValueKind::Bundle(Some("Condition")))],
     ),
     (
         "medication-refill",
         &[
-            may_have("userId", Kind::User(&CLINICIANS)),
+            optional("userId", ValueKind::User(&CLINICIANS)),
             PATIENT,
             ENCOUNTER,
-            needs("medications", Kind::Bundle(Some("MedicationRequest"))),
+            required("medications", ValueKind::Bundle(Some("MedicationRequest"))),
         ],
     ),
 ];
 
-/// What is wrong with the context of a hook, by member. A hook that the standard does not know may have any. Where it is
-/// authored, text may be a template, which is judged when it is bound.
+/// Validates the context of a hook. Custom hooks may have any context. In authored contexts, strings may be templates, which
+/// are validated when they are filled in.
 pub(super) fn check_context(hook: &str, context: &Value, is_authored: bool) -> Result<(), FieldErrors> {
     let Some(members) = context.as_object() else {
         return Err(FieldErrors::one("", format!("must be an object, is {}", described(context))));
@@ -105,45 +108,45 @@ pub(super) fn check_context(hook: &str, context: &Value, is_authored: bool) -> R
         }
     }
     if let Some(known) = known {
-        refuse_others(&mut errors, members, known);
+        check_unknown_members(&mut errors, members, known);
     }
     errors.into_result()
 }
 
-/// A context has no extensions: what is not defined is a mistake.
-fn refuse_others(errors: &mut FieldErrors, members: &Map<String, Value>, known: &[Member]) {
+/// Contexts have no extensions, so unknown members are errors.
+fn check_unknown_members(errors: &mut FieldErrors, members: &Map<String, Value>, known: &[ContextMember]) {
     let names: Vec<String> = known.iter().map(|member| format!("`{}`", member.name)).collect();
     for name in members.keys().filter(|name| known.iter().all(|member| member.name != name.as_str())) {
-        let place = model::reading::shortened(name, 80);
-        errors.add(place, format!("is not in this hook's context; known: {}", names.join(", ")));
+        let field = model::reading::shortened(name, 80);
+        errors.add(field, format!("is not in this hook's context; known: {}", names.join(", ")));
     }
 }
 
-fn check(errors: &mut FieldErrors, value: &Value, kind: Kind) {
+fn check(errors: &mut FieldErrors, value: &Value, kind: ValueKind) {
     match kind {
-        Kind::User(types) => {
+        ValueKind::User(types) => {
             if !is_reference(value, Some(types)) {
                 errors.add("", format!("must be a reference to one of {}, such as `Practitioner/1`", types.join(", ")));
             }
         }
-        Kind::Id => {
+        ValueKind::Id => {
             if !value.as_str().is_some_and(fhir::is_id) {
                 errors.add("", "must be the id of a resource, without its type");
             }
         }
-        Kind::Reference => {
+        ValueKind::Reference => {
             if !is_reference(value, None) {
                 errors.add("", "must be a reference, such as `ServiceRequest/1`");
             }
         }
-        Kind::References => {
-            let is_sound = |items: &Vec<Value>| items.iter().all(|item| is_reference(item, None));
-            if !value.as_array().is_some_and(is_sound) {
+        ValueKind::References => {
+            let are_references = |items: &Vec<Value>| items.iter().all(|item| is_reference(item, None));
+            if !value.as_array().is_some_and(are_references) {
                 errors.add("", "must be a list of references, such as `ServiceRequest/1`");
             }
         }
-        Kind::Bundle(of) => check_bundle(errors, value, of),
-        Kind::Resource(of) => {
+        ValueKind::Bundle(of) => check_bundle(errors, value, of),
+        ValueKind::Resource(of) => {
             if value["resourceType"] != of {
                 errors.add("", format!("must be a resource of type {of}"));
             }
@@ -156,9 +159,9 @@ fn check_bundle(errors: &mut FieldErrors, value: &Value, of: Option<&str>) {
         return errors.add("", "must be a FHIR Bundle");
     }
     for (index, entry) in value["entry"].as_array().into_iter().flatten().enumerate() {
-        let found = entry["resource"]["resourceType"].as_str().and_then(ResourceType::named);
-        let is_meant = found.is_some_and(|found| of.is_none_or(|of| found.to_string() == of));
-        if !is_meant {
+        let resource_type = entry["resource"]["resourceType"].as_str().and_then(ResourceType::named);
+        let is_valid = resource_type.is_some_and(|name| of.is_none_or(|of| name.to_string() == of));
+        if !is_valid {
             let what = of.unwrap_or("FHIR");
             errors.add(format!("entry.{index}.resource"), format!("must be a resource of type {what}"));
         }
@@ -176,18 +179,18 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn faults(hook: &str, context: &Value) -> Vec<String> {
+    fn error_fields(hook: &str, context: &Value) -> Vec<String> {
         let errors = check_context(hook, context, true).err().unwrap_or_default();
-        errors.iter().map(|(place, _)| place.to_owned()).collect()
+        errors.iter().map(|(field, _)| field.to_owned()).collect()
     }
 
     #[test]
-    fn every_hook_has_its_context() {
+    fn contexts_are_validated_for_each_hook() {
         let orders =
             json!({"resourceType": "Bundle", "entry": [{"resource": {"resourceType": "ServiceRequest", "id": "1"}}]});
         let visits = json!({"resourceType": "Bundle", "entry": [{"resource": {"resourceType": "Appointment"}}]});
         let (user, patient) = ("Practitioner/d1", "p1");
-        for (hook, context, places) in [
+        for (hook, context, fields) in [
             ("patient-view", json!({"userId": user, "patientId": patient}), vec![]),
             ("patient-view", json!({"userId": "Patient/p1", "patientId": patient, "encounterId": "e1"}), vec![]),
             ("patient-view", json!({"userId": "{{entity.ref}}", "patientId": "{{entity.data.id}}"}), vec![]),
@@ -232,7 +235,7 @@ mod tests {
             ("com.example.rounds", json!({"ward": 7}), vec![]),
             ("com.example.rounds", json!([]), vec![""]),
         ] {
-            assert_eq!(faults(hook, &context), places, "{hook} {context}");
+            assert_eq!(error_fields(hook, &context), fields, "{hook} {context}");
         }
     }
 }

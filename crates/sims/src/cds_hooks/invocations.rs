@@ -1,4 +1,4 @@
-//! Hooks at services, as they are kept: `{id, hook, hook_instance, service, service_id, answered_by, fired_by, status,
+//! The rows of invocations, which are calls of a service for a hook: `{id, hook, hook_instance, service, service_id, answered_by, fired_by, status,
 //! request, cards, system_actions, error, fired_at, answered_at}`. `status` is `pending`, `answered` or `failed`.
 
 use model::event::EventType;
@@ -13,7 +13,7 @@ use crate::pagination::{self, SortOrder};
 
 pub(super) const INVOCATIONS: &str = "invocations";
 
-/// Which invocations are listed.
+/// Filters for the list of invocations.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     pub hook: Option<String>,
@@ -22,31 +22,32 @@ pub struct Filter {
 }
 
 impl Filter {
-    fn admits(&self, row: &Value) -> bool {
-        let is = |wanted: Option<&String>, member: &str| wanted.is_none_or(|wanted| row[member] == wanted.as_str());
+    fn matches(&self, row: &Value) -> bool {
+        let is =
+            |expected: Option<&String>, member: &str| expected.is_none_or(|expected| row[member] == expected.as_str());
         is(self.hook.as_ref(), "hook") && is(self.status.as_ref(), "status")
     }
 }
 
-/// Oldest first: that is the order in which they wait.
+/// Lists invocations, oldest first.
 pub fn list(sandbox: &Sandbox, actor: &str, filter: &Filter, request: &PageRequest) -> Outcome<Page<Value>> {
-    let rows = all(sandbox).map(|row| (row["id"].as_str().unwrap_or_default().to_owned(), shown(row)));
-    let page = pagination::page(rows.filter(|(_, row)| filter.admits(row)).collect(), request, SortOrder::Ascending);
-    let told = json!({"action": "list", "hook": filter.hook, "status": filter.status, "count": page.items.len()});
+    let rows = all(sandbox).map(|row| (row["id"].as_str().unwrap_or_default().to_owned(), public_row(row)));
+    let page = pagination::page(rows.filter(|(_, row)| filter.matches(row)).collect(), request, SortOrder::Ascending);
+    let payload = json!({"action": "list", "hook": filter.hook, "status": filter.status, "count": page.items.len()});
     let summary = format!("{} invocations were listed", page.items.len());
-    let events = vec![event(sandbox, EventType::CdsRead, actor, &summary, told)];
+    let events = vec![event(sandbox, EventType::CdsRead, actor, &summary, payload)];
     Outcome { answer: page, changes: Vec::new(), events }
 }
 
 pub fn read(sandbox: &Sandbox, actor: &str, id: &str) -> Outcome<Option<Value>> {
-    let found = find(sandbox, id).map(shown);
-    let told = json!({"action": "read", "id": id, "found": found.is_some()});
-    let events = vec![event(sandbox, EventType::CdsRead, actor, &format!("{id} was read"), told)];
+    let found = find(sandbox, id).map(public_row);
+    let payload = json!({"action": "read", "id": id, "found": found.is_some()});
+    let events = vec![event(sandbox, EventType::CdsRead, actor, &format!("{id} was read"), payload)];
     Outcome { answer: found, changes: Vec::new(), events }
 }
 
-/// Without what only the EHR needs to know.
-pub(super) fn shown(mut row: Value) -> Value {
+/// The row without internal members.
+pub(super) fn public_row(mut row: Value) -> Value {
     if let Some(members) = row.as_object_mut() {
         members.shift_remove("answer_sha256");
         members.shift_remove("given_uuids");
@@ -63,7 +64,7 @@ pub(super) fn all(sandbox: &Sandbox) -> impl Iterator<Item = Value> {
     sandbox.records.own(INVOCATIONS).map(|record| Value::clone(&record.json()))
 }
 
-/// A hook at a service before anybody has answered.
+/// The row of a new invocation.
 pub(super) fn pending(context: &Context<'_>, service: &Service, request: &Value, fired_by: &str, at: &str) -> Value {
     json!({
         "id": format!("inv_{}", (context.new_id)()),
@@ -85,60 +86,61 @@ pub(super) fn pending(context: &Context<'_>, service: &Service, request: &Value,
 
 /// What a service answered, which keeps the rules. Cards and suggestions without a uuid get one, so that the user can
 /// name them; the service does not know those, and hears nothing of them.
-pub(super) fn answered(row: &mut Value, context: &Context<'_>, answer: &Value) {
+pub(super) fn set_answered(row: &mut Value, context: &Context<'_>, answer: &Value) {
     let mut cards = answer["cards"].clone();
-    let mut given = Vec::new();
+    let mut generated = Vec::new();
     for card in cards.as_array_mut().into_iter().flatten() {
-        name(card, context, &mut given);
+        ensure_uuid(card, context, &mut generated);
         for suggestion in card.get_mut("suggestions").and_then(Value::as_array_mut).into_iter().flatten() {
-            name(suggestion, context, &mut given);
+            ensure_uuid(suggestion, context, &mut generated);
         }
     }
     row["cards"] = cards;
     row["system_actions"] = answer.get("systemActions").cloned().unwrap_or_else(|| json!([]));
-    row["given_uuids"] = given.into();
+    row["given_uuids"] = generated.into();
     if let Some(extension) = answer.get("extension") {
         row["extension"] = extension.clone();
     }
-    settle(row, context, "answered");
+    set_status(row, context, "answered");
 }
 
-pub(super) fn failed(row: &mut Value, context: &Context<'_>, error: &Value) {
+pub(super) fn set_failed(row: &mut Value, context: &Context<'_>, error: &Value) {
     row["error"] = error.clone();
-    settle(row, context, "failed");
+    set_status(row, context, "failed");
 }
 
-/// The data that went with the hook has done its work: it is the record's, and would be kept twice.
-fn settle(row: &mut Value, context: &Context<'_>, status: &str) {
+/// Completes an invocation. The prefetched data is replaced by a summary, because the FHIR data already stores it.
+fn set_status(row: &mut Value, context: &Context<'_>, status: &str) {
     row["status"] = status.into();
     row["answered_at"] = context.now.to_string().into();
     let sent = row["request"].get("prefetch").and_then(Value::as_object);
-    let kept: Map<String, Value> = sent.into_iter().flatten().map(|(key, value)| (key.clone(), word(value))).collect();
+    let summaries: Map<String, Value> =
+        sent.into_iter().flatten().map(|(key, value)| (key.clone(), prefetch_summary(value))).collect();
     if let Some(request) = row["request"].as_object_mut().filter(|request| request.contains_key("prefetch")) {
-        request.insert("prefetch".to_owned(), Value::Object(kept));
+        request.insert("prefetch".to_owned(), Value::Object(summaries));
     }
 }
 
-fn word(value: &Value) -> Value {
+fn prefetch_summary(value: &Value) -> Value {
     match value {
         Value::Null => Value::Null,
         value => format!("{} was sent", value["resourceType"].as_str().unwrap_or("a value")).into(),
     }
 }
 
-fn name(thing: &mut Value, context: &Context<'_>, given: &mut Vec<Value>) {
-    if thing["uuid"].is_null()
-        && let Some(members) = thing.as_object_mut()
+fn ensure_uuid(item: &mut Value, context: &Context<'_>, generated: &mut Vec<Value>) {
+    if item["uuid"].is_null()
+        && let Some(members) = item.as_object_mut()
     {
         let uuid = Value::from(new_uuid(context));
         members.insert("uuid".to_owned(), uuid.clone());
-        given.push(uuid);
+        generated.push(uuid);
     }
 }
 
-/// What the log tells of an invocation as it stands.
-pub(super) fn told(row: &Value) -> Value {
-    let mut told = json!({
+/// The payload of events about an invocation.
+pub(super) fn payload(row: &Value) -> Value {
+    let mut payload = json!({
         "invocation_id": row["id"],
         "hook": row["hook"],
         "hook_instance": row["hook_instance"],
@@ -150,16 +152,16 @@ pub(super) fn told(row: &Value) -> Value {
     });
     match row["status"].as_str() {
         Some("answered") => {
-            told["cards"] = row["cards"].clone();
-            told["systemActions"] = row["system_actions"].clone();
+            payload["cards"] = row["cards"].clone();
+            payload["systemActions"] = row["system_actions"].clone();
             if let Some(extension) = row.get("extension") {
-                told["extension"] = extension.clone();
+                payload["extension"] = extension.clone();
             }
         }
-        Some("failed") => told["error"] = row["error"].clone(),
+        Some("failed") => payload["error"] = row["error"].clone(),
         _ => {}
     }
-    told
+    payload
 }
 
 #[cfg(test)]
@@ -170,9 +172,9 @@ mod tests {
     fn the_extension_of_an_answer_is_in_the_event() {
         let row =
             json!({"id": "inv_1", "status": "answered", "cards": [], "system_actions": [], "extension": {"note": "x"}});
-        assert_eq!(told(&row)["extension"], json!({"note": "x"}));
-        assert!(shown(row).get("extension").is_none());
+        assert_eq!(payload(&row)["extension"], json!({"note": "x"}));
+        assert!(public_row(row).get("extension").is_none());
         let without = json!({"id": "inv_1", "status": "answered", "cards": [], "system_actions": []});
-        assert!(told(&without).get("extension").is_none());
+        assert!(payload(&without).get("extension").is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Firing a hook: which services hear of it, what they are sent, and what became of it.
+//! Firing a hook: [`plan`] selects the services and builds their requests, [`record`] stores the results.
 
 use model::FieldErrors;
 use model::event::EventType;
@@ -8,98 +8,105 @@ use world::{Context, Outcome, Sandbox, World};
 use super::cards;
 use super::chart::is_unknown_patient;
 use super::definition::check_hook;
+use super::error::CdsError;
 use super::event::event;
 use super::hooks::check_context;
 use super::invocations::{self, INVOCATIONS};
-use super::members::Unknown;
+use super::json_object::UnknownMembers;
 use super::prefetch::prefetch;
-use super::refusal::Refusal;
 use super::services::{self, Service};
 use super::uuid::new_uuid;
 use crate::idempotency::{BOOKKEEPING, IdempotencyKey};
 
-/// Services that hear of one hook.
-const MOST_CALLS: usize = 20;
-/// Hooks that wait for the agent.
-pub(super) const MOST_PENDING: usize = 100;
+/// The maximum number of services that are called for one hook.
+const MAX_CALLS: usize = 20;
+/// The maximum number of invocations that wait for the agent.
+pub(super) const MAX_PENDING: usize = 100;
 
-/// What happens in the EHR.
+/// A hook to fire.
 #[derive(Clone, Debug)]
-pub struct Fired {
+pub struct HookRequest {
     pub hook: String,
     pub context: Value,
-    /// Only this service.
+    /// Call only this service.
     pub service: Option<String>,
-    /// Where the playground's FHIR server is reached.
+    /// The base URL of the playground's FHIR server.
     pub fhir_url: String,
 }
 
-/// What is to be sent to whom.
+/// The calls for one hook.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct InvocationPlan {
     pub hook_instance: String,
-    pub calls: Vec<Call>,
+    pub calls: Vec<ServiceCall>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Call {
+pub struct ServiceCall {
     pub service: Service,
     /// The body of the request (CDS Hooks 2.0, "Calling a CDS Service"), without authorization.
     pub request: Value,
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Clone, Debug)]
-pub enum Answered {
-    /// The agent plays the service, and answers later.
-    Later,
-    Json(Value),
-    /// Why there is none.
-    Nothing(String),
+pub enum CallResult {
+    /// The agent implements the service and answers later.
+    Pending,
+    Response(Value),
+    /// The call failed, with the reason.
+    Failed(String),
 }
 
-/// What is sent to each service that takes the hook.
-pub fn plan(world: &World, sandbox: &Sandbox, context: &Context<'_>, fired: &Fired) -> Result<Plan, Refusal> {
+/// Plans a call to each registered service for the hook.
+pub fn plan(
+    world: &World,
+    sandbox: &Sandbox,
+    context: &Context<'_>,
+    fired: &HookRequest,
+) -> Result<InvocationPlan, CdsError> {
     check_fired(world, fired)?;
-    let takes = |service: &Service| {
-        service.definition.hook == fired.hook && fired.service.as_ref().is_none_or(|wanted| *wanted == service.id)
+    let is_called = |service: &Service| {
+        service.definition.hook == fired.hook && fired.service.as_ref().is_none_or(|id| *id == service.id)
     };
-    let called: Vec<Service> = services::all(sandbox).into_iter().filter(takes).collect();
+    let called: Vec<Service> = services::all(sandbox).into_iter().filter(is_called).collect();
     if called.is_empty() {
-        let message = format!("no registered service takes the hook {}; `cds/services` has those that are", fired.hook);
-        return Err(Refusal::Conflict(message));
+        let message =
+            format!("no registered service has the hook {}; `cds/services` lists the registered services", fired.hook);
+        return Err(CdsError::Conflict(message));
     }
-    if called.len() > MOST_CALLS {
-        let message = format!("{} services take the hook, more than {MOST_CALLS}; name one as `service`", called.len());
-        return Err(Refusal::Conflict(message));
+    if called.len() > MAX_CALLS {
+        let message =
+            format!("{} services have the hook, more than {MAX_CALLS}; select one with `service`", called.len());
+        return Err(CdsError::Conflict(message));
     }
-    check_pending(sandbox, called.iter().filter(|service| service.is_agents()).count())?;
+    check_pending(sandbox, called.iter().filter(|service| service.is_agent_service()).count())?;
     let hook_instance = new_uuid(context);
     let call = |service: Service| {
         let request = request(world, context, &service, fired, &hook_instance);
-        Call { service, request }
+        ServiceCall { service, request }
     };
     let calls = called.into_iter().map(call).collect();
-    Ok(Plan { hook_instance, calls })
+    Ok(InvocationPlan { hook_instance, calls })
 }
 
-fn check_fired(world: &World, fired: &Fired) -> Result<(), FieldErrors> {
+fn check_fired(world: &World, fired: &HookRequest) -> Result<(), FieldErrors> {
     let mut errors = FieldErrors::new();
     check_hook(&mut errors, "hook", &fired.hook);
-    if let Err(faults) = check_context(&fired.hook, &fired.context, false) {
-        errors.nest("context", faults);
+    if let Err(context_errors) = check_context(&fired.hook, &fired.context, false) {
+        errors.nest("context", context_errors);
     }
     let patient = fired.context.get("patientId").and_then(Value::as_str);
     if errors.is_empty() && patient.is_some_and(|patient| is_unknown_patient(world, patient)) {
-        errors.add("context.patientId", "is no patient of the FHIR data");
+        errors.add("context.patientId", "is not a patient of the FHIR data");
     }
     errors.into_result()
 }
 
-fn check_pending(sandbox: &Sandbox, more: usize) -> Result<(), Refusal> {
-    let waiting = invocations::all(sandbox).filter(|row| row["status"] == "pending").count();
-    if more > 0 && waiting + more > MOST_PENDING {
-        return Err(Refusal::Conflict(format!("{waiting} hooks wait for an answer; at most {MOST_PENDING} may")));
+fn check_pending(sandbox: &Sandbox, additional: usize) -> Result<(), CdsError> {
+    let pending = invocations::all(sandbox).filter(|row| row["status"] == "pending").count();
+    if additional > 0 && pending + additional > MAX_PENDING {
+        return Err(CdsError::Conflict(format!("{pending} invocations are pending; the maximum is {MAX_PENDING}")));
     }
     Ok(())
 }
@@ -109,7 +116,7 @@ pub(super) fn request(
     world: &World,
     context: &Context<'_>,
     service: &Service,
-    fired: &Fired,
+    fired: &HookRequest,
     hook_instance: &str,
 ) -> Value {
     let mut request = json!({"hook": fired.hook, "hookInstance": hook_instance, "context": fired.context});
@@ -120,62 +127,61 @@ pub(super) fn request(
     request
 }
 
-/// What an earlier request of this name came to.
-pub fn earlier(sandbox: &Sandbox, token: &IdempotencyKey) -> Result<Option<Value>, Refusal> {
-    let Some(instance) = token.earlier_row(sandbox).map_err(Refusal::Used)? else { return Ok(None) };
+/// The result of an earlier request under the same idempotency key.
+pub fn earlier_result(sandbox: &Sandbox, token: &IdempotencyKey) -> Result<Option<Value>, CdsError> {
+    let Some(instance) = token.earlier_row(sandbox).map_err(CdsError::IdempotencyConflict)? else { return Ok(None) };
     let rows: Vec<Value> = invocations::all(sandbox).filter(|row| row["hook_instance"] == instance.as_str()).collect();
     let hook = rows.first().map(|row| row["hook"].clone()).unwrap_or_default();
-    Ok(Some(fired(&hook, &instance, rows)))
+    Ok(Some(fired_hook(&hook, &instance, rows)))
 }
 
-fn fired(hook: &Value, hook_instance: &str, rows: Vec<Value>) -> Value {
-    let invocations: Vec<Value> = rows.into_iter().map(invocations::shown).collect();
+fn fired_hook(hook: &Value, hook_instance: &str, rows: Vec<Value>) -> Value {
+    let invocations: Vec<Value> = rows.into_iter().map(invocations::public_row).collect();
     let cards = invocations.iter().filter_map(|row| row["cards"].as_array()).flatten();
     let cards: Vec<Value> = cards.cloned().collect();
     json!({"hook": hook, "hook_instance": hook_instance, "cards": cards, "invocations": invocations})
 }
 
-/// Keeps what the calls came to: one event each.
+/// Stores the results of the calls, with one event for each.
 pub fn record(
     sandbox: &Sandbox,
     actor: &str,
     context: &Context<'_>,
-    plan: &Plan,
-    answers: &[Answered],
+    plan: &InvocationPlan,
+    results: &[CallResult],
     token: Option<&IdempotencyKey>,
-) -> Outcome<Result<Value, Refusal>> {
-    match token.map_or(Ok(None), |token| earlier(sandbox, token)) {
+) -> Outcome<Result<Value, CdsError>> {
+    match token.map_or(Ok(None), |token| earlier_result(sandbox, token)) {
         Ok(None) => {}
-        Ok(Some(known)) => return Outcome { answer: Ok(known), changes: Vec::new(), events: Vec::new() },
-        Err(refusal) => return Outcome { answer: Err(refusal), changes: Vec::new(), events: Vec::new() },
+        Ok(Some(earlier)) => return Outcome { answer: Ok(earlier), changes: Vec::new(), events: Vec::new() },
+        Err(error) => return Outcome { answer: Err(error), changes: Vec::new(), events: Vec::new() },
     }
     let at = context.now.to_string();
     let (mut rows, mut changes, mut events) = (Vec::new(), Vec::new(), Vec::new());
-    for (call, answer) in plan.calls.iter().zip(answers) {
+    for (call, result) in plan.calls.iter().zip(results) {
         let mut row = invocations::pending(context, &call.service, &call.request, "agent", &at);
-        settle(&mut row, context, answer);
+        apply_result(&mut row, context, result);
         let id = row["id"].as_str().unwrap_or_default().to_owned();
         changes.push(sandbox.put(INVOCATIONS, &id, &row, context.now));
-        events.push(event(sandbox, EventType::CdsInvoke, actor, &summary(&row), invocations::told(&row)));
+        events.push(event(sandbox, EventType::CdsInvoke, actor, &summary(&row), invocations::payload(&row)));
         rows.push(row);
     }
     if let Some(token) = token {
         changes.push(sandbox.put(BOOKKEEPING, &token.record_key(), &token.row(&plan.hook_instance), context.now));
     }
     let hook = rows.first().map(|row| row["hook"].clone()).unwrap_or_default();
-    Outcome { answer: Ok(fired(&hook, &plan.hook_instance, rows)), changes, events }
+    Outcome { answer: Ok(fired_hook(&hook, &plan.hook_instance, rows)), changes, events }
 }
 
-fn settle(row: &mut Value, context: &Context<'_>, answer: &Answered) {
-    match answer {
-        Answered::Later => {}
-        Answered::Nothing(why) => invocations::failed(row, context, &json!({"message": why})),
-        Answered::Json(answer) => match cards::check(answer, Unknown::LetBe) {
-            Ok(()) => invocations::answered(row, context, answer),
-            Err(faults) => {
-                let error =
-                    json!({"message": "the answer does not keep the rules of CDS Hooks 2.0", "details": faults});
-                invocations::failed(row, context, &error);
+fn apply_result(row: &mut Value, context: &Context<'_>, result: &CallResult) {
+    match result {
+        CallResult::Pending => {}
+        CallResult::Failed(reason) => invocations::set_failed(row, context, &json!({"message": reason})),
+        CallResult::Response(answer) => match cards::check(answer, UnknownMembers::Ignored) {
+            Ok(()) => invocations::set_answered(row, context, answer),
+            Err(errors) => {
+                let error = json!({"message": "the response does not follow CDS Hooks 2.0", "details": errors});
+                invocations::set_failed(row, context, &error);
             }
         },
     }
@@ -183,10 +189,10 @@ fn settle(row: &mut Value, context: &Context<'_>, answer: &Answered) {
 
 pub(super) fn summary(row: &Value) -> String {
     let text = |member: &str| row[member].as_str().unwrap_or_default();
-    let came_to = match text("status") {
+    let result = match text("status") {
         "answered" => format!("{} cards", row["cards"].as_array().map_or(0, Vec::len)),
         "failed" => row["error"]["message"].as_str().unwrap_or("failed").to_owned(),
         _ => "waits for the agent".to_owned(),
     };
-    format!("{} at {}: {came_to}", text("hook"), text("service_id"))
+    format!("{} at {}: {result}", text("hook"), text("service_id"))
 }

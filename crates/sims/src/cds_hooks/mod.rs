@@ -1,4 +1,4 @@
-//! The EHR side of CDS Hooks 2.0.
+//! The CdsHooks simulator: the EHR side of CDS Hooks 2.0.
 
 pub mod accept;
 mod actions;
@@ -8,20 +8,20 @@ pub mod chart;
 pub mod config;
 mod definition;
 mod effects;
+mod error;
 mod event;
 pub mod feedback;
 mod hooks;
 pub mod invocations;
 pub mod invoke;
-mod members;
+mod json_object;
 mod prefetch;
-mod refusal;
 pub mod services;
 pub mod steps;
 mod uuid;
 
-pub use members::Unknown;
-pub use refusal::Refusal;
+pub use error::CdsError;
+pub use json_object::UnknownMembers;
 
 use model::dataset::DatasetType;
 use model::simulator::SimulatorType;

@@ -1,37 +1,37 @@
-//! What a service wants to have with a hook (CDS Hooks 2.0, "Providing FHIR Resources to a CDS Service"): its templates
-//! filled from the context, and asked of the playground's FHIR server.
+//! Prefetch (CDS Hooks 2.0, "Providing FHIR Resources to a CDS Service"): fills in a service's templates and runs the queries
+//! on the playground's FHIR server.
 
 use model::SandboxId;
 use serde_json::{Map, Value};
 use world::{Context, World};
 
 use super::chart::fhir_server;
-use super::definition::Definition;
+use super::definition::ServiceDefinition;
 use crate::fhir::address;
 use crate::fhir::handle::{self, FhirClient};
 use crate::fhir::http::Request;
 
-/// Of all results together; what does not fit is not sent, and the service asks for it itself.
-const MOST_BYTES: usize = 2 << 20;
-/// A result is one page, which is the largest that the FHIR server gives.
-const WHOLE: &str = "1000";
+/// The maximum size of all results. Further results are left out, and the service must query them itself.
+const MAX_BYTES: usize = 2 << 20;
+/// Results must be a single page, so the largest page size is used.
+const MAX_PAGE_SIZE: &str = "1000";
 
-/// The results by key. One that cannot be had is left out, one that finds nothing is null.
+/// The results by key. Failed queries are left out, and empty results are null.
 pub(super) fn prefetch(
     world: &World,
     context: &Context<'_>,
     base_url: &str,
-    definition: &Definition,
+    definition: &ServiceDefinition,
     hook_context: &Value,
 ) -> Map<String, Value> {
     let mut results = Map::new();
     let Some(server) = fhir_server(world) else { return results };
     let mut bytes = 0;
     for (key, template) in &definition.prefetch {
-        let Some(address) = filled(template, hook_context, context) else { continue };
-        let Some((result, size)) = asked(world, context, &server.id, base_url, &address) else { continue };
+        let Some(address) = fill(template, hook_context, context) else { continue };
+        let Some((result, size)) = query_fhir(world, context, &server.id, base_url, &address) else { continue };
         bytes += size;
-        if bytes > MOST_BYTES {
+        if bytes > MAX_BYTES {
             break;
         }
         results.insert(key.clone(), result);
@@ -39,8 +39,8 @@ pub(super) fn prefetch(
     results
 }
 
-/// The template with the values of its tokens; none when one has no value.
-fn filled(template: &str, hook_context: &Value, context: &Context<'_>) -> Option<String> {
+/// Fills in a template. None if a token has no value.
+fn fill(template: &str, hook_context: &Value, context: &Context<'_>) -> Option<String> {
     let mut address = String::new();
     let mut rest = template;
     while let Some((before, token)) = rest.split_once("{{") {
@@ -53,7 +53,7 @@ fn filled(template: &str, hook_context: &Value, context: &Context<'_>) -> Option
     Some(address)
 }
 
-/// Only members of the context itself that are plain values, and who the user is.
+/// The value of a token: a primitive member of the context, the user's id, or the date.
 fn value(token: &str, hook_context: &Value, context: &Context<'_>) -> Option<String> {
     if let Some(name) = token.strip_prefix("context.") {
         return match hook_context.get(name)? {
@@ -70,12 +70,12 @@ fn value(token: &str, hook_context: &Value, context: &Context<'_>) -> Option<Str
         "today()" => return context.now.to_string().get(..10).map(ToOwned::to_owned),
         _ => return None,
     };
-    let (found, id) = hook_context.get("userId")?.as_str()?.split_once('/')?;
-    (found == kind).then(|| id.to_owned())
+    let (user_type, id) = hook_context.get("userId")?.as_str()?.split_once('/')?;
+    (user_type == kind).then(|| id.to_owned())
 }
 
-/// The answer of the FHIR server and its size.
-fn asked(
+/// The result of a query and its size.
+fn query_fhir(
     world: &World,
     context: &Context<'_>,
     server: &SandboxId,
@@ -85,45 +85,46 @@ fn asked(
     let (path, query) = address.split_once('?').unwrap_or((address, ""));
     let is_counted = query.split('&').any(|pair| pair.starts_with("_count="));
     let is_search = !path.trim_matches('/').contains('/');
-    let mark = if query.is_empty() { "" } else { "&" };
-    let whole = if is_search && !is_counted { format!("{query}{mark}_count={WHOLE}") } else { query.to_owned() };
+    let separator = if query.is_empty() { "" } else { "&" };
+    let query =
+        if is_search && !is_counted { format!("{query}{separator}_count={MAX_PAGE_SIZE}") } else { query.to_owned() };
     let request = Request {
         method: "GET".to_owned(),
         path: path.trim_matches('/').to_owned(),
-        query: whole,
+        query,
         base_url: base_url.to_owned(),
         ..Request::default()
     };
-    // The EHR asks itself: that is no event.
+    // Queries of the EHR itself are not logged.
     let client = FhirClient { name: "ehr".to_owned(), scopes: None };
     let response = handle::handle(world, server, &client, &request, context).answer;
     match response.status {
-        200 => result(&response.body, is_counted),
+        200 => read_result(&response.body, is_counted),
         404 | 410 => Some((Value::Null, 4)),
         _ => None,
     }
 }
 
 /// "The resulting response MUST be rendered in a single page — no next page links allowed."
-fn result(body: &str, is_counted: bool) -> Option<(Value, usize)> {
-    if body.len() > MOST_BYTES {
+fn read_result(body: &str, is_counted: bool) -> Option<(Value, usize)> {
+    if body.len() > MAX_BYTES {
         return None;
     }
-    let mut found: Value = serde_json::from_str(body).ok()?;
-    if found["resourceType"] != "Bundle" || found["type"] != "searchset" {
-        return Some((found, body.len()));
+    let mut result: Value = serde_json::from_str(body).ok()?;
+    if result["resourceType"] != "Bundle" || result["type"] != "searchset" {
+        return Some((result, body.len()));
     }
-    if found["entry"].as_array().is_none_or(Vec::is_empty) {
+    if result["entry"].as_array().is_none_or(Vec::is_empty) {
         return Some((Value::Null, 4));
     }
     let has_next = |link: &Value| link["relation"] == "next";
-    if let Some(links) = found.get_mut("link").and_then(Value::as_array_mut) {
+    if let Some(links) = result.get_mut("link").and_then(Value::as_array_mut) {
         if links.iter().any(has_next) && !is_counted {
             return None;
         }
         links.retain(|link| !has_next(link));
     }
-    Some((found, body.len()))
+    Some((result, body.len()))
 }
 
 #[cfg(test)]
@@ -153,7 +154,7 @@ mod tests {
             ("Patient/{{context.patientId", None),
             ("Patient?active=true", Some("Patient?active=true")),
         ] {
-            assert_eq!(filled(template, &hook_context, &context).as_deref(), expected, "{template}");
+            assert_eq!(fill(template, &hook_context, &context).as_deref(), expected, "{template}");
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Identifiers as CDS Hooks writes them.
+//! UUIDs for CDS Hooks.
 
 use world::Context;
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// A new UUID of version 7 (RFC 9562, 5.7), which is 48 bits of time and then chance as our own ids are.
+/// A new UUID of version 7 (RFC 9562, 5.7). Like our own ids, it is 48 bits of time followed by random bits.
 pub(super) fn new_uuid(context: &Context<'_>) -> String {
     let digit = |byte: u8| ALPHABET.iter().position(|known| *known == byte).unwrap_or_default() as u128;
     let number = (context.new_id)().bytes().fold(0u128, |number, byte| (number << 5) | digit(byte));

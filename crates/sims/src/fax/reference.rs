@@ -8,12 +8,12 @@ use serde_json::Value;
 use world::{Context, World};
 
 use super::rows::text;
-use crate::files::{self, Opened, TreePath};
+use crate::files::{self, OpenedFile, TreePath};
 
 /// Where the bytes of a document are.
 #[derive(Clone, Debug)]
 pub enum DocumentSource {
-    File(Opened),
+    File(OpenedFile),
     Bytes(Vec<u8>),
 }
 
@@ -39,9 +39,9 @@ pub(super) fn resolve(
     }
 }
 
-fn file(world: &World, context: &Context<'_>, actor: &str, path: &str) -> Result<Opened, String> {
+fn file(world: &World, context: &Context<'_>, actor: &str, path: &str) -> Result<OpenedFile, String> {
     let path = TreePath::exact(path).ok_or("is not a valid file path")?;
-    let client = files::Client { actor: actor.to_owned(), via: files::Via::Http };
+    let client = files::Client { actor: actor.to_owned(), protocol: files::Protocol::Http };
     let drops = world.sandboxes.values().filter(|sandbox| sandbox.kind == SimulatorType::Files && sandbox.is_active);
     let mut files = drops.filter_map(|drop| {
         let call = files::Call { world, context, sandbox: &drop.id, client: &client };

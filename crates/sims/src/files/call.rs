@@ -1,4 +1,4 @@
-//! One message to the file drop: who sends it over which protocol, and how it is told in the log.
+//! One operation on the file tree: who requests it, how it runs, and how it is logged.
 
 use model::SandboxId;
 use model::event::EventType;
@@ -6,34 +6,34 @@ use model::reading::shortened;
 use serde_json::{Map, Value};
 use world::{Change, Context, Lookup, NewEvent, Outcome, Records, Sandbox, World, Write};
 
-use super::refusal::Refusal;
+use super::error::FilesError;
 use super::tree::Tree;
 use crate::scenario::step::object;
 
-/// The protocol that a message came by.
+/// The protocol of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Via {
+pub enum Protocol {
     Http,
     Sftp,
 }
 
-impl Via {
+impl Protocol {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Via::Http => "http",
-            Via::Sftp => "sftp",
+            Protocol::Http => "http",
+            Protocol::Sftp => "sftp",
         }
     }
 }
 
 #[derive(Clone, Debug)]
 pub struct Client {
-    /// Who it is, as events tell it.
+    /// The actor of its events.
     pub actor: String,
-    pub via: Via,
+    pub protocol: Protocol,
 }
 
-/// What a message is carried out on.
+/// The context of an operation.
 pub struct Call<'a> {
     pub world: &'a World,
     pub context: &'a Context<'a>,
@@ -41,61 +41,65 @@ pub struct Call<'a> {
     pub client: &'a Client,
 }
 
-/// What a message came to.
-pub type Answered<T> = Outcome<Result<T, Refusal>>;
+/// The outcome of an operation.
+pub type FilesOutcome<T> = Outcome<Result<T, FilesError>>;
 
-/// What the log tells of a message.
-pub(crate) struct Told<'t> {
+/// How an operation is logged.
+pub(crate) struct EventInfo<'t> {
     pub(crate) r#type: EventType,
     pub(crate) operation: &'t str,
     pub(crate) path: &'t str,
-    pub(crate) more: Map<String, Value>,
+    /// Additional members of the payload.
+    pub(crate) details: Map<String, Value>,
 }
 
-/// What a message changed, and its answer.
-pub(crate) struct Carried<T> {
+/// The result of a successful operation.
+pub(crate) struct OperationResult<T> {
     pub(crate) answer: T,
     pub(crate) changes: Vec<Change>,
-    /// More for the log.
-    pub(crate) more: Map<String, Value>,
+    /// Additional members of the event's payload.
+    pub(crate) details: Map<String, Value>,
 }
 
-impl<T> Carried<T> {
+impl<T> OperationResult<T> {
     pub(crate) fn unchanged(answer: T) -> Self {
-        Self { answer, changes: Vec::new(), more: Map::new() }
+        Self { answer, changes: Vec::new(), details: Map::new() }
     }
 }
 
-const LONGEST_SUMMARY: usize = 200;
+const MAX_SUMMARY_LENGTH: usize = 200;
 
 impl<'a> Call<'a> {
     pub(crate) fn sandbox(&self) -> Option<&'a Sandbox> {
         self.world.sandboxes.get(self.sandbox)
     }
 
-    /// Runs a message on the sandbox's tree and tells of it, whatever comes of it.
-    pub(crate) fn carry_out<T>(
+    /// Runs an operation on the sandbox's file tree and logs it, whether it succeeds or not.
+    pub(crate) fn run<T>(
         &self,
-        told: Told<'_>,
-        work: impl FnOnce(&Tree<'a>) -> Result<Carried<T>, Refusal>,
-    ) -> Answered<T> {
+        info: EventInfo<'_>,
+        work: impl FnOnce(&Tree<'a>) -> Result<OperationResult<T>, FilesError>,
+    ) -> FilesOutcome<T> {
         let tree = self.sandbox().map(Tree::of);
-        let carried = tree.ok_or(Refusal::NotFound).and_then(|tree| work(&tree));
-        let Told { r#type, operation, path, mut more } = told;
-        let mut payload =
-            object([("operation", operation.into()), ("via", self.client.via.name().into()), ("path", path.into())]);
-        payload.append(&mut more);
-        let (answer, changes, outcome) = match carried {
-            Ok(Carried { answer, changes, mut more }) => {
-                payload.append(&mut more);
+        let result = tree.ok_or(FilesError::NotFound).and_then(|tree| work(&tree));
+        let EventInfo { r#type, operation, path, mut details } = info;
+        let mut payload = object([
+            ("operation", operation.into()),
+            ("via", self.client.protocol.name().into()),
+            ("path", path.into()),
+        ]);
+        payload.append(&mut details);
+        let (answer, changes, error) = match result {
+            Ok(OperationResult { answer, changes, mut details }) => {
+                payload.append(&mut details);
                 (Ok(answer), changes, None)
             }
-            Err(refusal) => (Err(refusal.clone()), Vec::new(), Some(refusal)),
+            Err(error) => (Err(error.clone()), Vec::new(), Some(error)),
         };
         let mut summary = format!("{operation} /{path}");
-        if let Some(refusal) = &outcome {
-            payload.insert("refused".to_owned(), refusal.name().into());
-            summary = format!("{summary}: {refusal}");
+        if let Some(error) = &error {
+            payload.insert("refused".to_owned(), error.name().into());
+            summary = format!("{summary}: {error}");
         }
         Outcome { answer, changes, events: vec![self.event(r#type, &summary, payload)] }
     }
@@ -105,14 +109,14 @@ impl<'a> Call<'a> {
             sandbox: self.sandbox.clone(),
             r#type,
             actor: self.client.actor.clone(),
-            summary: shortened(summary, LONGEST_SUMMARY),
+            summary: shortened(summary, MAX_SUMMARY_LENGTH),
             payload: Value::Object(payload).into(),
         }
     }
 
     pub(crate) fn put(&self, records: &Records, collection: &str, key: &str, row: Map<String, Value>) -> Change {
-        let is_there = matches!(records.get(collection, key), Lookup::Live(_));
-        let write = if is_there { Write::Update } else { Write::Create };
+        let exists = matches!(records.get(collection, key), Lookup::Live(_));
+        let write = if exists { Write::Update } else { Write::Create };
         self.change(records, collection, key, write, Some(Value::Object(row).to_string()))
     }
 

@@ -1,4 +1,4 @@
-//! What an author may configure of a file drop.
+//! The configuration of a file drop.
 
 use model::FieldErrors;
 use model::dataset::{FILE_PATH_RULE, is_file_path};
@@ -10,11 +10,11 @@ use crate::authored::{self, Authored};
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilesConfig {
-    /// How much clients may write into one sandbox; the server's limit holds anyway.
+    /// How much clients may write into one sandbox. The server's own limit applies as well.
     pub quota_bytes: Option<i64>,
-    /// Directories that are always there, besides `inbox` and `outbox`.
+    /// Permanent directories in addition to `inbox` and `outbox`.
     pub folders: Option<Vec<String>>,
-    /// What goes wrong on purpose.
+    /// Injected faults.
     pub faults: Option<Faults>,
 }
 
@@ -25,16 +25,16 @@ pub struct Faults {
     pub locked_account: Option<LockedAccount>,
 }
 
-/// Uploads by SFTP end after so many bytes: the rest is refused, and what came before stays.
+/// SFTP uploads fail after this number of bytes. The bytes before are stored.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShortWrite {
     pub after_bytes: u64,
-    /// How many uploads, once by default.
+    /// How many uploads fail. Defaults to 1.
     pub times: Option<u64>,
 }
 
-/// The account takes no password for a while after so many wrong ones.
+/// The account is locked for a while after this number of wrong passwords.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockedAccount {
@@ -42,13 +42,13 @@ pub struct LockedAccount {
     pub for_seconds: i64,
 }
 
-const LARGEST_QUOTA_BYTES: i64 = 1 << 40;
-const MOST_FOLDERS: usize = 100;
+const MAX_QUOTA_BYTES: i64 = 1 << 40;
+const MAX_FOLDERS: usize = 100;
 
 impl FilesConfig {
-    /// Of a sandbox, whose config was checked when it was saved.
+    /// The config of a sandbox, which was validated when it was saved.
     pub fn of(config: &Value) -> Self {
-        // Most have none: no need to read it for every message.
+        // Most configs are empty. The common case skips reading them.
         let is_empty = config.as_object().is_none_or(serde_json::Map::is_empty);
         if is_empty { Self::default() } else { authored::read(config).unwrap_or_default() }
     }
@@ -61,9 +61,9 @@ impl FilesConfig {
 impl Authored for FilesConfig {
     fn validate(&self, errors: &mut FieldErrors) {
         if let Some(quota) = self.quota_bytes {
-            errors.range("quota_bytes", quota, 1..=LARGEST_QUOTA_BYTES);
+            errors.range("quota_bytes", quota, 1..=MAX_QUOTA_BYTES);
         }
-        errors.each("folders", self.folders.as_deref().unwrap_or_default(), MOST_FOLDERS, |folder, errors| {
+        errors.each("folders", self.folders.as_deref().unwrap_or_default(), MAX_FOLDERS, |folder, errors| {
             if !is_file_path(folder) {
                 errors.add("", FILE_PATH_RULE);
             }
@@ -76,13 +76,13 @@ impl Authored for FilesConfig {
 
 impl Faults {
     fn validate(&self, errors: &mut FieldErrors) {
-        let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let as_i64 = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         if let Some(fault) = &self.short_write {
-            errors.range("short_write.after_bytes", whole(fault.after_bytes), 0..=LARGEST_QUOTA_BYTES);
-            errors.range("short_write.times", whole(fault.times.unwrap_or(1)), 1..=1000);
+            errors.range("short_write.after_bytes", as_i64(fault.after_bytes), 0..=MAX_QUOTA_BYTES);
+            errors.range("short_write.times", as_i64(fault.times.unwrap_or(1)), 1..=1000);
         }
         if let Some(fault) = &self.locked_account {
-            errors.range("locked_account.after_failures", whole(fault.after_failures), 1..=100);
+            errors.range("locked_account.after_failures", as_i64(fault.after_failures), 1..=100);
             errors.range("locked_account.for_seconds", fault.for_seconds, 1..=authored::MAX_DELAY_SECONDS);
         }
     }

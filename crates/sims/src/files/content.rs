@@ -1,4 +1,4 @@
-//! The content of a file as its row keeps it.
+//! The rows of files with authored content.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,20 +9,20 @@ use crate::scenario::DatasetFile;
 use crate::scenario::step::object;
 
 pub(super) fn of_text(path: &str, text: &str) -> Map<String, Value> {
-    let mut row = described(path, text.as_bytes(), true);
+    let mut row = metadata(path, text.as_bytes(), true);
     row.insert("text".to_owned(), text.into());
     row
 }
 
-/// What is text is kept as text, so that it can be read in checks and by people.
+/// Text is stored as text, so that checks and people can read it.
 pub(super) fn of_base64(path: &str, base64: &str) -> Result<Map<String, Value>, String> {
-    let packed: String = base64.split_ascii_whitespace().collect();
-    let bytes = STANDARD.decode(&packed).map_err(|_| "must be base64 (RFC 4648, with padding)".to_owned())?;
+    let compact: String = base64.split_ascii_whitespace().collect();
+    let bytes = STANDARD.decode(&compact).map_err(|_| "must be base64 (RFC 4648, with padding)".to_owned())?;
     match str::from_utf8(&bytes) {
         Ok(text) if !text.contains('\0') => Ok(of_text(path, text)),
         _ => {
-            let mut row = described(path, &bytes, false);
-            row.insert("base64".to_owned(), packed.into());
+            let mut row = metadata(path, &bytes, false);
+            row.insert("base64".to_owned(), compact.into());
             Ok(row)
         }
     }
@@ -40,7 +40,7 @@ pub(super) fn of_dataset(file: &DatasetFile) -> Map<String, Value> {
     row
 }
 
-fn described(path: &str, bytes: &[u8], is_text: bool) -> Map<String, Value> {
+fn metadata(path: &str, bytes: &[u8], is_text: bool) -> Map<String, Value> {
     object([
         ("sha256", sha256_hex(bytes).into()),
         ("size", bytes.len().into()),
@@ -48,7 +48,7 @@ fn described(path: &str, bytes: &[u8], is_text: bool) -> Map<String, Value> {
     ])
 }
 
-/// By the end of the name; else by what the bytes are.
+/// The media type by file extension, or else by whether the bytes are text.
 pub(super) fn content_type(path: &str, is_text: bool) -> &'static str {
     let name = path.rsplit('/').next().unwrap_or(path);
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
@@ -78,7 +78,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_hash_and_the_size_are_of_the_bytes() {
+    fn a_row_has_the_hash_and_size_of_the_bytes() {
         let row = Value::Object(of_text("a.CSV", "é"));
         assert_eq!(row["size"], 2);
         assert_eq!(row["sha256"], sha256_hex("é".as_bytes()));
@@ -91,7 +91,7 @@ mod tests {
             json!({"sha256": sha256_hex(&[0xff, 0xd8, 0xff]), "size": 3,
             "content_type": "application/octet-stream", "base64": "/9j/"})
         );
-        assert_eq!(of_base64("a", "AA==").unwrap()["base64"], "AA==", "NUL is no text");
+        assert_eq!(of_base64("a", "AA==").unwrap()["base64"], "AA==", "bytes with NUL are not text");
         assert!(of_base64("a", "A").is_err());
     }
 }

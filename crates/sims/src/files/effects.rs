@@ -1,4 +1,4 @@
-//! Effects on the file drop: every version of every file and folder.
+//! Effects of the Files simulator: changes to files and folders.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     let mut effects: Vec<SandboxEffect> = Vec::with_capacity(changes.len());
     for change in &changes {
         match renames.get(&change.seq).filter(|from| **from == change.key) {
-            // A file that was uploaded under another name first, in the same folder, is one file.
+            // Uploading under a temporary name and renaming within the folder is one effect.
             Some(from) if is_finished_upload(change, &effects, from) => {
                 effects.retain(|effect| effect.resource != *from)
             }
@@ -33,7 +33,7 @@ fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     effects
 }
 
-/// What was renamed within its folder, by log entry.
+/// The old paths of renames within a folder, by sequence number.
 fn renames<'a>(log: &AgentLog<'a>) -> HashMap<Seq, &'a str> {
     let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
     let moves = log
@@ -47,13 +47,15 @@ fn renames<'a>(log: &AgentLog<'a>) -> HashMap<Seq, &'a str> {
     within.collect()
 }
 
-/// Whether the change takes away a file of the agent's own of which nothing is told but that it was uploaded.
+/// Whether the change removes a temporary file of the agent, whose only earlier effect is its creation.
 fn is_finished_upload(change: &RecordChange<'_>, effects: &[SandboxEffect], from: &str) -> bool {
     let earlier: Vec<&SandboxEffect> = effects.iter().filter(|effect| effect.resource == from).collect();
-    change.is_own && change.after.is_none() && matches!(earlier.as_slice(), [act] if act.verb == world::Verb::Create)
+    change.is_own
+        && change.after.is_none()
+        && matches!(earlier.as_slice(), [effect] if effect.verb == world::Verb::Create)
 }
 
-/// A file is its bytes and what they are: not when they were written, nor where they are kept.
+/// A file is identified by its bytes and content type, but not by its modification time or storage.
 fn substance(row: &Value) -> String {
     let text = |name: &str| row.get(name).and_then(Value::as_str);
     match (text("sha256"), text("content_type")) {

@@ -1,15 +1,15 @@
-//! The file drop.
+//! The Files simulator: a file drop with an inbox.
 
 mod call;
 mod condition;
 pub mod config;
 mod content;
 mod effects;
+mod error;
 mod faults;
 mod path;
 mod quota;
 mod read;
-mod refusal;
 mod rename;
 mod row;
 pub mod steps;
@@ -18,17 +18,17 @@ mod tests;
 mod tree;
 mod write;
 
-pub use call::{Answered, Call, Client, Via};
-pub use condition::{Condition, lists};
-pub use faults::{is_locked, login_changes, note_login, note_wrong_password, short_after};
+pub use call::{Call, Client, FilesOutcome, Protocol};
+pub use condition::{Condition, etag_list_matches};
+pub use error::FilesError;
+pub use faults::{has_failed_logins, is_locked, record_login, record_wrong_password, upload_limit};
 pub use path::TreePath;
 pub use quota::{Quota, Usage};
-pub use read::{Part, directory, list, open, peek, stat};
-pub use refusal::Refusal;
-pub use rename::{Move, rename};
-pub use row::{Content, Opened, Stored, content};
-pub use tree::Entry;
-pub use write::{Parents, Upload, Written, delete, make_directory, may_write, remove_directory, write};
+pub use read::{ListRange, directory, list, open, peek, stat};
+pub use rename::{MoveRequest, rename};
+pub use row::{Content, OpenedFile, StoredContent, content};
+pub use tree::TreeEntry;
+pub use write::{Parents, Upload, WrittenFile, check_writable, delete, make_directory, remove_directory, write};
 
 use model::dataset::DatasetType;
 use model::simulator::SimulatorType;

@@ -1,8 +1,8 @@
-//! Paths in a sandbox's file tree. The tree is virtual: a path is the key of a row and never names a file of this machine.
+//! Paths in a sandbox's virtual file tree. A path is the key of a row and never refers to a file of the host.
 
 use model::dataset::is_file_path;
 
-/// The root, or the place of a file or directory, in its one spelling.
+/// The canonical path of a file or directory, or the root.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TreePath(String);
 
@@ -11,13 +11,12 @@ impl TreePath {
         Self::default()
     }
 
-    /// As it stands in an address: in its one spelling and no other.
+    /// Parses a canonical path, such as in a URL.
     pub fn exact(text: &str) -> Option<Self> {
-        is_written_well(text).then(|| Self(text.to_owned()))
+        is_canonical(text).then(|| Self(text.to_owned()))
     }
 
-    /// As a client of a file protocol writes it: from the root, with `.`, `..` and more slashes than needed. Above the
-    /// root there is nothing, so that `..` there is the root.
+    /// Resolves a path from the root that may contain `.`, `..` and repeated slashes. The parent of the root is the root.
     pub fn resolve(text: &str) -> Option<Self> {
         let mut segments: Vec<&str> = Vec::new();
         for segment in text.split('/') {
@@ -28,7 +27,7 @@ impl TreePath {
             }
         }
         let path = segments.join("/");
-        (path.is_empty() || is_written_well(&path)).then_some(Self(path))
+        (path.is_empty() || is_canonical(&path)).then_some(Self(path))
     }
 
     pub fn as_str(&self) -> &str {
@@ -44,34 +43,34 @@ impl TreePath {
         self.0.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The directory that it lies in.
+    /// The parent directory.
     pub fn parent(&self) -> Self {
         Self(self.0.rsplit_once('/').map(|(parent, _)| parent.to_owned()).unwrap_or_default())
     }
 
-    /// The directories that it lies in, outermost first, without the root.
-    pub fn above(&self) -> impl Iterator<Item = &str> {
+    /// All parent directories except the root, outermost first.
+    pub fn ancestors(&self) -> impl Iterator<Item = &str> {
         self.0.match_indices('/').map(|(end, _)| &self.0[..end])
     }
 
-    /// What every path below it starts with.
+    /// The prefix of all paths inside this directory.
     pub fn prefix(&self) -> String {
         if self.is_root() { String::new() } else { format!("{}/", self.0) }
     }
 
-    /// A place inside of this directory, if it can be written.
+    /// The path of an entry of this directory. None if the name is not valid.
     pub fn child(&self, name: &str) -> Option<Self> {
         Self::exact(&format!("{}{name}", self.prefix()))
     }
 
-    /// Whether this lies somewhere in `directory`.
+    /// Whether this path is inside `directory`.
     pub fn is_below(&self, directory: &Self) -> bool {
         self != directory && self.0.starts_with(&directory.prefix())
     }
 }
 
-/// The replacement character stands for bytes that were no text: two different names must not become one.
-fn is_written_well(path: &str) -> bool {
+/// The replacement character is rejected: it stands for invalid UTF-8, so different names could become equal.
+fn is_canonical(path: &str) -> bool {
     is_file_path(path) && !path.contains(char::REPLACEMENT_CHARACTER)
 }
 
@@ -86,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_above_the_root() {
+    fn paths_are_resolved_inside_the_root() {
         for (written, path) in [
             ("", Some("")),
             ("/", Some("")),
@@ -115,10 +114,10 @@ mod tests {
     }
 
     #[test]
-    fn a_path_knows_its_neighbours() {
+    fn parents_and_children_of_a_path() {
         let path = TreePath::exact("a/b/c").unwrap();
         assert_eq!((path.name(), path.parent().as_str(), path.prefix().as_str()), ("c", "a/b", "a/b/c/"));
-        assert_eq!(path.above().collect::<Vec<_>>(), ["a", "a/b"]);
+        assert_eq!(path.ancestors().collect::<Vec<_>>(), ["a", "a/b"]);
         assert_eq!(path.child("d").unwrap().as_str(), "a/b/c/d");
         assert_eq!(path.child("d/../../.."), None);
         assert!(path.is_below(&TreePath::root()) && path.is_below(&path.parent()) && !path.is_below(&path));

@@ -1,13 +1,13 @@
-//! How much clients may write into one sandbox. What was overwritten or deleted is kept with the log, so it counts too.
+//! How much clients may write into one sandbox. Overwritten and deleted bytes count, because the log keeps them.
 
 use serde_json::{Map, Value};
 use world::{Change, Records};
 
 use super::call::Call;
-use super::refusal::Refusal;
+use super::error::FilesError;
 use crate::scenario::step::object;
 
-/// The row `files` of this collection has what clients have written: `{bytes, files}`.
+/// The collection with one row `files`: what clients have written, as `{bytes, files}`.
 pub(crate) const USAGE: &str = "usage";
 const KEY: &str = "files";
 
@@ -31,15 +31,16 @@ impl Usage {
         Self { bytes: member("bytes"), files: member("files") }
     }
 
-    /// With one file more, of so many bytes; none of them is new when the file only changes.
-    pub(crate) fn with(self, bytes: u64, is_new: bool, quota: Quota) -> Result<Self, Refusal> {
+    /// The usage after a write of this many bytes, if the quota allows it. `is_new` is false for an existing file.
+    pub(crate) fn with(self, bytes: u64, is_new: bool, quota: Quota) -> Result<Self, FilesError> {
         let after = Self { bytes: self.bytes.saturating_add(bytes), files: self.files + u64::from(is_new) };
         if after.bytes > quota.bytes {
-            let words = format!("the sandbox takes at most {} bytes, of which {} are written", quota.bytes, self.bytes);
-            return Err(Refusal::Full(words));
+            let message =
+                format!("the sandbox takes at most {} bytes, of which {} are written", quota.bytes, self.bytes);
+            return Err(FilesError::Full(message));
         }
         if is_new && after.files > quota.files {
-            return Err(Refusal::Full(format!("the sandbox takes at most {} files", quota.files)));
+            return Err(FilesError::Full(format!("the sandbox takes at most {} files", quota.files)));
         }
         Ok(after)
     }
@@ -48,7 +49,7 @@ impl Usage {
         Self { files: self.files.saturating_sub(1), ..self }
     }
 
-    /// Nothing when nothing changed.
+    /// The change of the stored usage. None if it is the same.
     pub(crate) fn change(self, call: &Call<'_>, records: &Records) -> Option<Change> {
         let row: Map<String, Value> = object([("bytes", self.bytes.into()), ("files", self.files.into())]);
         (self != Self::of(records)).then(|| call.put(records, USAGE, KEY, row))

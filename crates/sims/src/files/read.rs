@@ -1,91 +1,91 @@
-//! Messages that change nothing: what lies at a path, what a directory holds, lists, and a file to read.
+//! Operations that change nothing: list, stat, list a directory, and open a file.
 
 use model::dataset::DatasetFile;
 use model::event::EventType;
 use serde_json::Map;
 use world::Direction;
 
-use super::call::{Answered, Call, Carried, Told};
+use super::call::{Call, EventInfo, FilesOutcome, OperationResult};
+use super::error::FilesError;
 use super::path::TreePath;
-use super::refusal::Refusal;
-use super::row::{self, Opened};
-use super::tree::{Entry, Node, Tree};
+use super::row::{self, OpenedFile};
+use super::tree::{Tree, TreeEntry, TreeNode};
 use crate::scenario::step::object;
 
-/// A part of a list.
+/// A range of the list of files.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'p> {
+pub struct ListRange<'p> {
     pub prefix: &'p str,
-    /// Strictly beyond this path.
-    pub from: Option<&'p str>,
+    /// Start after this path, in the direction.
+    pub after: Option<&'p str>,
     pub direction: Direction,
-    pub most: usize,
+    pub limit: usize,
 }
 
-/// Files whose paths start so, by path; backward ones come in descending order.
-pub fn list(call: &Call<'_>, part: Part<'_>) -> Answered<Vec<DatasetFile>> {
-    let told = read("list", part.prefix);
-    call.carry_out(told, |tree| {
-        let files = tree.files(part);
-        let more = object([("files", files.len().into())]);
-        Ok(Carried { answer: files, changes: Vec::new(), more })
+/// Lists files by path prefix, in the order of their paths.
+pub fn list(call: &Call<'_>, range: ListRange<'_>) -> FilesOutcome<Vec<DatasetFile>> {
+    let event = read_event("list", range.prefix);
+    call.run(event, |tree| {
+        let files = tree.files(range);
+        let details = object([("files", files.len().into())]);
+        Ok(OperationResult { answer: files, changes: Vec::new(), details })
     })
 }
 
-/// What lies at a path.
-pub fn stat(call: &Call<'_>, path: &TreePath) -> Answered<Entry> {
-    call.carry_out(read("stat", path.as_str()), |tree| entry(tree, path).map(Carried::unchanged))
+/// Returns the file or directory at a path.
+pub fn stat(call: &Call<'_>, path: &TreePath) -> FilesOutcome<TreeEntry> {
+    call.run(read_event("stat", path.as_str()), |tree| entry(tree, path).map(OperationResult::unchanged))
 }
 
-/// What a directory holds, by name.
-pub fn directory(call: &Call<'_>, path: &TreePath) -> Answered<Vec<Entry>> {
-    call.carry_out(read("list", path.as_str()), |tree| match tree.node(path) {
-        Node::Directory => {
+/// Lists a directory by name.
+pub fn directory(call: &Call<'_>, path: &TreePath) -> FilesOutcome<Vec<TreeEntry>> {
+    call.run(read_event("list", path.as_str()), |tree| match tree.node(path) {
+        TreeNode::Directory => {
             let entries = tree.children(path);
-            let more = object([("entries", entries.len().into())]);
-            Ok(Carried { answer: entries, changes: Vec::new(), more })
+            let details = object([("entries", entries.len().into())]);
+            Ok(OperationResult { answer: entries, changes: Vec::new(), details })
         }
-        Node::File(_) => Err(Refusal::NotDirectory(path.as_str().to_owned())),
-        Node::Nothing => Err(Refusal::NoDirectory),
+        TreeNode::File(_) => Err(FilesError::NotDirectory(path.as_str().to_owned())),
+        TreeNode::Missing => Err(FilesError::NoDirectory),
     })
 }
 
-/// A file to read. Its bytes are where the answer says.
-pub fn open(call: &Call<'_>, path: &TreePath) -> Answered<Opened> {
-    call.carry_out(read("read", path.as_str()), |tree| {
+/// Opens a file for reading. The answer says where its bytes are.
+pub fn open(call: &Call<'_>, path: &TreePath) -> FilesOutcome<OpenedFile> {
+    call.run(read_event("read", path.as_str()), |tree| {
         let opened = opened(tree, path)?;
         let DatasetFile { size, sha256, content_type, .. } = &opened.file;
-        let more = object([
+        let details = object([
             ("size", (*size).into()),
             ("sha256", sha256.as_str().into()),
             ("content_type", content_type.as_str().into()),
         ]);
-        Ok(Carried { answer: opened, changes: Vec::new(), more })
+        Ok(OperationResult { answer: opened, changes: Vec::new(), details })
     })
 }
 
-/// A file as it is, for a client that is going to write it: no event tells of it before it is written.
-pub fn peek(call: &Call<'_>, path: &TreePath) -> Result<Opened, Refusal> {
-    let sandbox = call.sandbox().ok_or(Refusal::NotFound)?;
+/// Opens a file without logging, for a client that is going to overwrite it.
+pub fn peek(call: &Call<'_>, path: &TreePath) -> Result<OpenedFile, FilesError> {
+    let sandbox = call.sandbox().ok_or(FilesError::NotFound)?;
     opened(&Tree::of(sandbox), path)
 }
 
-fn opened(tree: &Tree<'_>, path: &TreePath) -> Result<Opened, Refusal> {
+fn opened(tree: &Tree<'_>, path: &TreePath) -> Result<OpenedFile, FilesError> {
     match tree.node(path) {
-        Node::File(record) => row::opened(&record).ok_or(Refusal::NotFound),
-        Node::Directory => Err(Refusal::IsDirectory),
-        Node::Nothing => Err(Refusal::NotFound),
+        TreeNode::File(record) => row::opened(&record).ok_or(FilesError::NotFound),
+        TreeNode::Directory => Err(FilesError::IsDirectory),
+        TreeNode::Missing => Err(FilesError::NotFound),
     }
 }
 
-fn entry(tree: &Tree<'_>, path: &TreePath) -> Result<Entry, Refusal> {
+fn entry(tree: &Tree<'_>, path: &TreePath) -> Result<TreeEntry, FilesError> {
     match tree.node(path) {
-        Node::File(record) => row::listed(&record).map(Entry::File).ok_or(Refusal::NotFound),
-        Node::Directory => Ok(Entry::Directory { path: path.as_str().to_owned() }),
-        Node::Nothing => Err(Refusal::NotFound),
+        TreeNode::File(record) => row::metadata(&record).map(TreeEntry::File).ok_or(FilesError::NotFound),
+        TreeNode::Directory => Ok(TreeEntry::Directory { path: path.as_str().to_owned() }),
+        TreeNode::Missing => Err(FilesError::NotFound),
     }
 }
 
-fn read<'t>(operation: &'t str, path: &'t str) -> Told<'t> {
-    Told { r#type: EventType::FileRead, operation, path, more: Map::new() }
+fn read_event<'t>(operation: &'t str, path: &'t str) -> EventInfo<'t> {
+    EventInfo { r#type: EventType::FileRead, operation, path, details: Map::new() }
 }

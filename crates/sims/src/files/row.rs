@@ -1,4 +1,4 @@
-//! The row of a file: what is known of it, and where its bytes are.
+//! The row of a file: its metadata and where its bytes are.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,16 +10,16 @@ use world::Record;
 
 use crate::scenario::step::object;
 
-/// The bytes of an upload as the store has them, by hash.
+/// The stored bytes of an upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredContent {
     pub sha256: String,
     pub size: u64,
-    /// What the client says it is; else it is told by the name.
+    /// The content type from the client. Without it, the file name decides.
     pub content_type: Option<String>,
     /// Whether the bytes are UTF-8 without NUL.
     pub is_text: bool,
-    /// The pieces of a large file, all of the same size but the last; none when one blob has the whole of it.
+    /// The hashes of the chunks of a large file, which have the same size except the last. Empty for a single blob.
     pub chunks: Vec<String>,
 }
 
@@ -28,19 +28,19 @@ pub struct Stored {
 pub enum Content {
     /// In the row.
     Inline(Vec<u8>),
-    /// In blobs, one after the other.
+    /// In blobs with these names, in order.
     Blobs(Vec<String>),
 }
 
 /// A file that was opened for reading.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Opened {
+pub struct OpenedFile {
     pub file: DatasetFile,
     pub content: Content,
 }
 
-/// As lists show it.
-pub(crate) fn listed(record: &Record<'_>) -> Option<DatasetFile> {
+/// The metadata of a file.
+pub(crate) fn metadata(record: &Record<'_>) -> Option<DatasetFile> {
     let row = record.json();
     Some(DatasetFile {
         path: record.key.to_owned(),
@@ -51,19 +51,19 @@ pub(crate) fn listed(record: &Record<'_>) -> Option<DatasetFile> {
     })
 }
 
-/// A dataset's file is as old as the sandbox.
+/// Dataset files have the time of the sandbox's creation.
 fn modified_at(record: &Record<'_>, row: &Value) -> Timestamp {
     let written = row.get("modified_at").and_then(|at| Timestamp::deserialize(at).ok());
     written.unwrap_or(record.at)
 }
 
-pub(crate) fn opened(record: &Record<'_>) -> Option<Opened> {
-    let file = listed(record)?;
+pub(crate) fn opened(record: &Record<'_>) -> Option<OpenedFile> {
+    let file = metadata(record)?;
     let content = content(&record.json())?;
-    Some(Opened { file, content })
+    Some(OpenedFile { file, content })
 }
 
-/// Where the bytes of a row's file are; none when the row is none of a file.
+/// Where the bytes of a file are. None if the row is not a file.
 pub fn content(row: &Value) -> Option<Content> {
     let text = |member: &str| row.get(member).and_then(Value::as_str);
     if let Some(base64) = text("base64") {
@@ -80,8 +80,8 @@ pub fn content(row: &Value) -> Option<Content> {
     }
 }
 
-/// The row of what a client wrote.
-pub(crate) fn written(path: &str, stored: &Stored, now: Timestamp) -> Map<String, Value> {
+/// The row of an uploaded file.
+pub(crate) fn uploaded(path: &str, stored: &StoredContent, now: Timestamp) -> Map<String, Value> {
     let by_name = || super::content::content_type(path, stored.is_text).to_owned();
     let mut row = object([
         ("sha256", stored.sha256.as_str().into()),

@@ -31,7 +31,7 @@ pub(crate) const DROP_FILE_INBOX: StepInfo = StepInfo::of::<DropFileInbox>(
 
 pub(crate) const FILE_DELETE: StepInfo = StepInfo::of::<FileDelete>(
     "file_delete",
-    "Takes a file away",
+    "Deletes a file",
     || json!({"do": "file_delete", "after_seconds": 600, "path": "inbox/referral-1.pdf"}),
 );
 
@@ -56,19 +56,22 @@ pub struct FileDelete {
 impl Authored for DropFileInbox {
     fn validate(&self, errors: &mut FieldErrors) {
         check_sandbox_path(errors, "path", &self.path);
-        let given =
+        let sources =
             [self.content.is_some(), self.base64.is_some(), self.document.is_some(), self.dataset_file.is_some()];
-        let count = given.into_iter().filter(|given| *given).count();
+        let count = sources.into_iter().filter(|is_given| *is_given).count();
         if count != 1 {
-            errors.add("", format!("must have one of `content`, `base64`, `document`, `dataset_file`, has {count}"));
+            errors.add(
+                "",
+                format!("must have exactly one of `content`, `base64`, `document`, `dataset_file`, has {count}"),
+            );
         }
         if self.base64.as_deref().is_some_and(|text| !is_template(text) && !is_base64(text)) {
             errors.add("base64", "must be base64 (RFC 4648, with padding)");
         }
         if let Some(document) = &self.document {
-            if let Some(fault) = document::check_extension(document, &self.path).filter(|_| !self.path.ends_with("}}"))
+            if let Some(error) = document::check_extension(document, &self.path).filter(|_| !self.path.ends_with("}}"))
             {
-                errors.add("path", fault);
+                errors.add("path", error);
             }
             errors.inside("document", |errors| document.validate(errors));
         }
@@ -84,15 +87,15 @@ impl Authored for FileDelete {
     }
 }
 
-/// Rows by path are `{sha256, size, content_type, modified_at}` and the content: `text`, or `base64` where it is no text; in
-/// neither of them for a dataset's file that is no text, whose bytes the hash names. A rendered document has its bytes in
-/// `base64`, beside its `document`, its `pages` and, as `text`, what programs can read in it.
+/// Rows by path: `{sha256, size, content_type, modified_at}` and the content. Text is in `text`, other bytes are in `base64`. A
+/// binary file of a dataset has neither: its bytes are in the blob with its hash. A rendered document has its bytes in
+/// `base64`, and also `document`, `pages` and its text layer in `text`.
 pub(crate) const FILES: &str = "files";
 
 impl ScenarioStep for DropFileInbox {
     fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
         let path = in_tree(&self.path);
-        check_tree(context, path).map_err(|fault| FieldErrors::one("path", fault))?;
+        check_tree(context, path).map_err(|error| FieldErrors::one("path", error))?;
         let mut row = self.content(context)?;
         row.insert("modified_at".to_owned(), context.due_at.to_string().into());
         let mut details = object([("path", path.into())]);
@@ -118,17 +121,17 @@ impl DropFileInbox {
             return Ok(content::of_text(&self.path, text));
         }
         if let Some(base64) = &self.base64 {
-            return content::of_base64(&self.path, base64).map_err(|fault| FieldErrors::one("base64", fault));
+            return content::of_base64(&self.path, base64).map_err(|error| FieldErrors::one("base64", error));
         }
         if let Some(document) = &self.document {
             return document::render_row(document);
         }
-        let file = context.file.ok_or_else(|| FieldErrors::one("dataset_file", "is not there"))?;
+        let file = context.file.ok_or_else(|| FieldErrors::one("dataset_file", "does not exist"))?;
         Ok(content::of_dataset(file))
     }
 }
 
-/// A file that only the datasets have leaves a mark that hides it.
+/// Deleting a file of a dataset creates a deleted row, which hides the file.
 impl ScenarioStep for FileDelete {
     fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
         let path = in_tree(&self.path);
@@ -138,7 +141,7 @@ impl ScenarioStep for FileDelete {
             _ => return Err(FieldErrors::one("path", "there is no such file")),
         }
         Ok(StepOutput {
-            summary: format!("{path} was taken away"),
+            summary: format!("{path} was deleted"),
             details: object([("path", path.into())]),
             changes: vec![context.delete(FILES, path)],
             arrivals: Vec::new(),
@@ -154,7 +157,7 @@ fn in_tree(path: &str) -> &str {
     path.strip_prefix('/').unwrap_or(path)
 }
 
-/// Where a file lies there can be no directory, and the other way round.
+/// Checks that the path does not conflict with an existing file or directory.
 fn check_tree(context: &StepContext<'_>, path: &str) -> Result<(), String> {
     let tree = Tree::of(context.sandbox);
     let path = TreePath::exact(path).ok_or(FILE_PATH_RULE)?;

@@ -1,4 +1,4 @@
-//! A tree behaves like a plain file system, whatever is done to it.
+//! Property test: the file tree behaves like a file system.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use world::{Context, Direction, Outcome, Records, Sandbox, World};
 
 use super::*;
 
-/// What a file system is: files with their content, and directories.
+/// A model of a file system: files with their content, and directories.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Plain {
+struct ModelFileSystem {
     files: BTreeMap<String, String>,
     directories: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum Operation {
     Write(String, String),
     Delete(String),
     Make(String),
@@ -27,21 +27,21 @@ enum Step {
     Rename(String, String, bool),
 }
 
-const GIVEN: [(&str, &str); 3] = [("inbox/a", "given"), ("x/y", "deep"), ("x b", "odd")];
+const DATASET_FILES: [(&str, &str); 3] = [("inbox/a", "given"), ("x/y", "deep"), ("x b", "odd")];
 
-struct Story {
+struct TestTree {
     world: World,
     sandbox: SandboxId,
 }
 
-impl Story {
+impl TestTree {
     fn new() -> Self {
         let content = |(path, text): (&str, &str)| {
             let file =
                 FileContent { sha256: text.to_owned(), size: text.len() as u64, content_type: "text/plain".to_owned() };
             (path.to_owned(), file)
         };
-        let files: BTreeMap<String, FileContent> = GIVEN.map(content).into();
+        let files: BTreeMap<String, FileContent> = DATASET_FILES.map(content).into();
         let records = Records::new(Vec::new(), Timestamp(1)).over(vec![Arc::new(world::Tree::new(&files))]);
         let sandbox = SandboxId::from_ulid(Ulid(1));
         let (id, config) = (sandbox.clone(), Arc::new(json!({})));
@@ -51,25 +51,25 @@ impl Story {
         Self { world: World { seq: 0, oldest: 0, sandboxes }, sandbox }
     }
 
-    fn tell<T>(&mut self, message: impl FnOnce(&Call<'_>) -> Answered<T>) -> Result<T, Refusal> {
-        let client = Client { actor: "agent".to_owned(), via: Via::Sftp };
+    fn run_operation<T>(&mut self, message: impl FnOnce(&Call<'_>) -> FilesOutcome<T>) -> Result<T, FilesError> {
+        let client = Client { actor: "agent".to_owned(), protocol: Protocol::Sftp };
         let context = Context { now: Timestamp(2), new_id: &String::new };
         let Outcome { answer, changes, events } =
             message(&Call { world: &self.world, context: &context, sandbox: &self.sandbox, client: &client });
-        assert_eq!(events.len(), 1, "every message is an event");
-        assert!(answer.is_ok() || changes.is_empty(), "what is refused changes nothing");
+        assert_eq!(events.len(), 1, "every operation is logged");
+        assert!(answer.is_ok() || changes.is_empty(), "a failed operation changes nothing");
         let seq = self.world.seq + 1;
         changes.iter().for_each(|change| self.world.apply(seq, change));
         self.world.seq = seq;
         answer
     }
 
-    fn carry_out(&mut self, step: &Step) -> bool {
+    fn run(&mut self, operation: &Operation) -> bool {
         let path = |text: &str| TreePath::exact(text).unwrap();
         let quota = Quota { bytes: u64::MAX, files: 1000 };
-        match step {
-            Step::Write(to, text) => {
-                let stored = Stored {
+        match operation {
+            Operation::Write(to, text) => {
+                let stored = StoredContent {
                     sha256: text.clone(),
                     size: text.len() as u64,
                     content_type: None,
@@ -80,50 +80,55 @@ impl Story {
                     path: path(to),
                     stored,
                     condition: Condition::default(),
-                    parents: Parents::Needed,
+                    parents: Parents::Required,
                     quota,
                     is_short: false,
                 };
-                self.tell(|call| write(call, &upload)).is_ok()
+                self.run_operation(|call| write(call, &upload)).is_ok()
             }
-            Step::Delete(from) => self.tell(|call| delete(call, &path(from), &Condition::default())).is_ok(),
-            Step::Make(at) => self.tell(|call| make_directory(call, &path(at), Parents::Needed, quota)).is_ok(),
-            Step::Remove(at) => self.tell(|call| remove_directory(call, &path(at))).is_ok(),
-            Step::Rename(from, to, replaces) => {
-                let wanted = Move { from: path(from), to: path(to), replaces: *replaces, parents: Parents::Needed };
-                self.tell(|call| rename(call, &wanted)).is_ok()
+            Operation::Delete(from) => {
+                self.run_operation(|call| delete(call, &path(from), &Condition::default())).is_ok()
+            }
+            Operation::Make(at) => {
+                self.run_operation(|call| make_directory(call, &path(at), Parents::Required, quota)).is_ok()
+            }
+            Operation::Remove(at) => self.run_operation(|call| remove_directory(call, &path(at))).is_ok(),
+            Operation::Rename(from, to, replaces) => {
+                let request =
+                    MoveRequest { from: path(from), to: path(to), replaces: *replaces, parents: Parents::Required };
+                self.run_operation(|call| rename(call, &request)).is_ok()
             }
         }
     }
 
-    /// All that can be found by walking.
-    fn seen(&mut self) -> Plain {
-        let mut plain = Plain::default();
-        let mut waiting = vec![TreePath::root()];
-        while let Some(at) = waiting.pop() {
-            let entries = self.tell(|call| directory(call, &at)).unwrap();
+    /// Everything that a walk through the directories finds.
+    fn walk(&mut self) -> ModelFileSystem {
+        let mut plain = ModelFileSystem::default();
+        let mut pending = vec![TreePath::root()];
+        while let Some(at) = pending.pop() {
+            let entries = self.run_operation(|call| directory(call, &at)).unwrap();
             assert!(entries.windows(2).all(|pair| pair[0].path() < pair[1].path()), "{entries:?}");
             for entry in entries {
                 match entry {
-                    Entry::File(file) => drop(plain.files.insert(file.path, file.sha256)),
-                    Entry::Directory { path } => {
-                        waiting.push(TreePath::exact(&path).unwrap());
+                    TreeEntry::File(file) => drop(plain.files.insert(file.path, file.sha256)),
+                    TreeEntry::Directory { path } => {
+                        pending.push(TreePath::exact(&path).unwrap());
                         plain.directories.insert(path);
                     }
                 }
             }
         }
-        let part = Part { prefix: "", from: None, direction: Direction::Forward, most: 1000 };
-        let listed = self.tell(|call| list(call, part)).unwrap();
+        let part = ListRange { prefix: "", after: None, direction: Direction::Forward, limit: 1000 };
+        let listed = self.run_operation(|call| list(call, part)).unwrap();
         let listed: Vec<String> = listed.into_iter().map(|file| file.path).collect();
         assert_eq!(listed, plain.files.keys().cloned().collect::<Vec<_>>(), "a walk and a list find the same");
         plain
     }
 }
 
-impl Plain {
+impl ModelFileSystem {
     fn new() -> Self {
-        let files = GIVEN.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        let files = DATASET_FILES.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
         Self { files, directories: ["inbox", "outbox", "x"].map(ToOwned::to_owned).into() }
     }
 
@@ -140,23 +145,23 @@ impl Plain {
         !self.files.contains_key(path) && !self.directories.contains(path)
     }
 
-    fn carry_out(&mut self, step: &Step) -> bool {
-        let is_standing = |path: &str| ["inbox", "outbox"].contains(&path);
-        match step {
-            Step::Write(to, text) => {
+    fn run(&mut self, operation: &Operation) -> bool {
+        let is_permanent = |path: &str| ["inbox", "outbox"].contains(&path);
+        match operation {
+            Operation::Write(to, text) => {
                 let may = self.has_parent(to) && !self.directories.contains(to);
                 may.then(|| self.files.insert(to.clone(), text.clone())).is_some()
             }
-            Step::Delete(from) => self.files.remove(from).is_some(),
-            Step::Make(at) => self.is_free(at) && self.has_parent(at) && self.directories.insert(at.clone()),
-            Step::Remove(at) => !is_standing(at) && self.is_empty(at) && self.directories.remove(at),
-            Step::Rename(from, to, replaces) => self.rename(from, to, *replaces, is_standing(from)),
+            Operation::Delete(from) => self.files.remove(from).is_some(),
+            Operation::Make(at) => self.is_free(at) && self.has_parent(at) && self.directories.insert(at.clone()),
+            Operation::Remove(at) => !is_permanent(at) && self.is_empty(at) && self.directories.remove(at),
+            Operation::Rename(from, to, replaces) => self.rename(from, to, *replaces, is_permanent(from)),
         }
     }
 
-    fn rename(&mut self, from: &str, to: &str, replaces: bool, is_standing: bool) -> bool {
+    fn rename(&mut self, from: &str, to: &str, replaces: bool, is_permanent: bool) -> bool {
         let (is_file, is_directory) = (self.files.contains_key(from), self.directories.contains(from));
-        if !self.has_parent(to) || !(is_file || is_directory) || (is_directory && is_standing) {
+        if !self.has_parent(to) || !(is_file || is_directory) || (is_directory && is_permanent) {
             return false;
         }
         if from == to {
@@ -182,18 +187,19 @@ impl Plain {
     }
 }
 
-fn a_path() -> impl Strategy<Value = String> {
+fn path_strategy() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec!["a", "x", "y", "x b", "x0", "inbox", "outbox"]);
     prop::collection::vec(name, 1..4).prop_map(|names| names.join("/"))
 }
 
-fn a_step() -> impl Strategy<Value = Step> {
+fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
-        (a_path(), "[a-c]{1,3}").prop_map(|(path, text)| Step::Write(path, text)),
-        a_path().prop_map(Step::Delete),
-        a_path().prop_map(Step::Make),
-        a_path().prop_map(Step::Remove),
-        (a_path(), a_path(), any::<bool>()).prop_map(|(from, to, replaces)| Step::Rename(from, to, replaces)),
+        (path_strategy(), "[a-c]{1,3}").prop_map(|(path, text)| Operation::Write(path, text)),
+        path_strategy().prop_map(Operation::Delete),
+        path_strategy().prop_map(Operation::Make),
+        path_strategy().prop_map(Operation::Remove),
+        (path_strategy(), path_strategy(), any::<bool>())
+            .prop_map(|(from, to, replaces)| Operation::Rename(from, to, replaces)),
     ]
 }
 
@@ -201,12 +207,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_tree_is_a_file_system(steps in prop::collection::vec(a_step(), 0..40)) {
-        let (mut story, mut plain) = (Story::new(), Plain::new());
-        for step in &steps {
-            prop_assert_eq!(story.carry_out(step), plain.carry_out(step), "{:?} on {:?}", step, plain);
-            let seen = story.seen();
-            prop_assert_eq!(&seen, &plain, "after {:?}", step);
+    fn a_tree_is_a_file_system(operations in prop::collection::vec(operation(), 0..40)) {
+        let (mut tree, mut plain) = (TestTree::new(), ModelFileSystem::new());
+        for operation in &operations {
+            prop_assert_eq!(tree.run(operation), plain.run(operation), "{:?} on {:?}", operation, plain);
+            let walk = tree.walk();
+            prop_assert_eq!(&walk, &plain, "after {:?}", operation);
         }
     }
 }

@@ -1,6 +1,7 @@
-//! The file tree of a sandbox: what lies at a path, and what a directory holds.
+//! The file tree of a sandbox.
 //!
-//! Files are rows. Directories are where files lie or have lain; one that was made or taken away by itself has a row.
+//! Files are rows. A directory exists if a path inside of it exists or existed. Directories that were created or removed
+//! explicitly have rows.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -10,42 +11,42 @@ use world::{Direction, Lookup, Record, Records, Sandbox, Seq, Window};
 
 use super::config::FilesConfig;
 use super::path::TreePath;
-use super::read::Part;
+use super::read::ListRange;
 use super::row;
 use super::steps::FILES;
 
-/// Directories that were made by themselves, by path: `{}`.
+/// The collection of explicitly created directories: `{}` by path.
 pub(crate) const FOLDERS: &str = "folders";
-/// Directories that are always there.
-const STANDING: [&str; 2] = ["inbox", "outbox"];
-/// Rows that are looked at together.
-const AT_ONCE: usize = 500;
+/// Directories that always exist.
+const PERMANENT_DIRECTORIES: [&str; 2] = ["inbox", "outbox"];
+/// How many rows are read at once.
+const BATCH_SIZE: usize = 500;
 
 pub(crate) struct Tree<'a> {
     pub(crate) records: &'a Records,
-    standing: Vec<String>,
+    permanent_directories: Vec<String>,
 }
 
-/// What lies at a path.
+/// What exists at a path.
 #[derive(Debug)]
-pub(crate) enum Node<'a> {
-    Nothing,
+pub(crate) enum TreeNode<'a> {
+    Missing,
     File(Record<'a>),
     Directory,
 }
 
-/// What a directory holds.
+/// An entry of a directory.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Entry {
+pub enum TreeEntry {
     File(DatasetFile),
     Directory { path: String },
 }
 
-impl Entry {
+impl TreeEntry {
     pub fn path(&self) -> &str {
         match self {
-            Entry::File(file) => &file.path,
-            Entry::Directory { path } => path,
+            TreeEntry::File(file) => &file.path,
+            TreeEntry::Directory { path } => path,
         }
     }
 }
@@ -53,36 +54,37 @@ impl Entry {
 impl<'a> Tree<'a> {
     pub(crate) fn of(sandbox: &'a Sandbox) -> Self {
         let config = FilesConfig::of(&sandbox.config);
-        let standing = STANDING.iter().map(|name| (*name).to_owned()).chain(config.folders.unwrap_or_default());
-        Self { records: &sandbox.records, standing: standing.collect() }
+        let permanent =
+            PERMANENT_DIRECTORIES.iter().map(|name| (*name).to_owned()).chain(config.folders.unwrap_or_default());
+        Self { records: &sandbox.records, permanent_directories: permanent.collect() }
     }
 
-    pub(crate) fn node(&self, path: &TreePath) -> Node<'a> {
+    pub(crate) fn node(&self, path: &TreePath) -> TreeNode<'a> {
         match self.file(path.as_str()) {
-            Some(record) => Node::File(record),
-            None if self.is_directory(path.as_str()) => Node::Directory,
-            None => Node::Nothing,
+            Some(record) => TreeNode::File(record),
+            None if self.is_directory(path.as_str()) => TreeNode::Directory,
+            None => TreeNode::Missing,
         }
     }
 
     pub(crate) fn file(&self, path: &str) -> Option<Record<'a>> {
-        // The key of the record must live as long as the rows: not as long as the question.
+        // The record borrows its key, which must live as long as the rows and not only as long as `path`.
         let key = self.records.next_key(FILES, Bound::Included(path)).filter(|key| *key == path)?;
         self.records.get(FILES, key).live()
     }
 
-    /// A file that stands where a directory of this path would have to be.
+    /// The file at one of the parent paths, if there is one. The path cannot exist then.
     pub(crate) fn file_above<'p>(&self, path: &'p TreePath) -> Option<&'p str> {
-        path.above().find(|above| self.file(above).is_some())
+        path.ancestors().find(|ancestor| self.file(ancestor).is_some())
     }
 
-    pub(crate) fn is_standing(&self, path: &str) -> bool {
-        let is_it = |standing: &String| standing == path || standing.starts_with(&format!("{path}/"));
-        path.is_empty() || self.standing.iter().any(is_it)
+    pub(crate) fn is_permanent(&self, path: &str) -> bool {
+        let contains = |directory: &String| directory == path || directory.starts_with(&format!("{path}/"));
+        path.is_empty() || self.permanent_directories.iter().any(contains)
     }
 
     pub(crate) fn is_directory(&self, path: &str) -> bool {
-        if self.is_standing(path) {
+        if self.is_permanent(path) {
             return true;
         }
         let prefix = format!("{path}/");
@@ -103,34 +105,35 @@ impl<'a> Tree<'a> {
         self.records.window(Some(collection), window).iter().any(|record| record.key.starts_with(prefix))
     }
 
-    /// At most so many files whose paths start so, strictly beyond a path in the direction.
-    pub(crate) fn files(&self, part: Part<'_>) -> Vec<DatasetFile> {
-        let Part { prefix, from, direction, most } = part;
+    /// The files of a range, in its direction.
+    pub(crate) fn files(&self, range: ListRange<'_>) -> Vec<DatasetFile> {
+        let ListRange { prefix, after, direction, limit } = range;
         let mut found: Vec<DatasetFile> = Vec::new();
-        // A prefix may itself be a file's path, and windows begin beyond a key.
-        if from.is_none() {
-            found.extend(self.file(prefix).and_then(|record| row::listed(&record)));
+        // The prefix may be the path of a file, and a window starts after a key.
+        if after.is_none() {
+            found.extend(self.file(prefix).and_then(|record| row::metadata(&record)));
         }
-        let mut from = from.unwrap_or(prefix).to_owned();
-        while found.len() < most {
-            let window = Window { from: Some((FILES, &from)), direction, most: AT_ONCE };
+        let mut from = after.unwrap_or(prefix).to_owned();
+        while found.len() < limit {
+            let window = Window { from: Some((FILES, &from)), direction, most: BATCH_SIZE };
             let records = self.records.window(Some(FILES), window);
             let before = found.len();
-            found.extend(records.iter().filter(|record| record.key.starts_with(prefix)).filter_map(row::listed));
+            found.extend(records.iter().filter(|record| record.key.starts_with(prefix)).filter_map(row::metadata));
             match records.last() {
-                Some(last) if records.len() == AT_ONCE && found.len() > before => from = last.key.to_owned(),
+                Some(last) if records.len() == BATCH_SIZE && found.len() > before => from = last.key.to_owned(),
                 _ => break,
             }
         }
-        found.truncate(most);
+        found.truncate(limit);
         found
     }
 
-    /// What a directory holds, by name.
-    pub(crate) fn children(&self, directory: &TreePath) -> Vec<Entry> {
+    /// The entries of a directory, by name.
+    pub(crate) fn children(&self, directory: &TreePath) -> Vec<TreeEntry> {
         let prefix = directory.prefix();
-        let standing = self.standing.iter().filter_map(|path| name_in(path, &prefix)).map(ToOwned::to_owned);
-        let mut names: BTreeSet<String> = standing.collect();
+        let permanent =
+            self.permanent_directories.iter().filter_map(|path| name_in(path, &prefix)).map(ToOwned::to_owned);
+        let mut names: BTreeSet<String> = permanent.collect();
         for collection in [FILES, FOLDERS] {
             names.extend(self.names(collection, &prefix).map(ToOwned::to_owned));
         }
@@ -140,33 +143,33 @@ impl<'a> Tree<'a> {
     pub(crate) fn is_empty(&self, directory: &TreePath) -> bool {
         let prefix = directory.prefix();
         let mut rows = [FILES, FOLDERS].into_iter().flat_map(|collection| self.names(collection, &prefix));
-        !self.standing.iter().any(|path| name_in(path, &prefix).is_some())
+        !self.permanent_directories.iter().any(|path| name_in(path, &prefix).is_some())
             && !rows.any(|name| self.entry(format!("{prefix}{name}")).is_some())
     }
 
-    fn entry(&self, path: String) -> Option<Entry> {
+    fn entry(&self, path: String) -> Option<TreeEntry> {
         match self.file(&path) {
-            Some(record) => row::listed(&record).map(Entry::File),
-            None => self.is_directory(&path).then_some(Entry::Directory { path }),
+            Some(record) => row::metadata(&record).map(TreeEntry::File),
+            None => self.is_directory(&path).then_some(TreeEntry::Directory { path }),
         }
     }
 
-    /// The names in a directory that rows tell of, whether anything is there or not. One may come twice.
+    /// The names in a directory according to rows, which may be deleted. A name may occur twice.
     fn names(&self, collection: &'static str, prefix: &str) -> impl Iterator<Item = &'a str> {
         let (records, prefix) = (self.records, prefix.to_owned());
         let mut from = Bound::Included(prefix.clone());
         std::iter::from_fn(move || {
             let key = records.next_key(collection, from.as_ref().map(String::as_str))?;
             let name = name_in(key, &prefix)?;
-            // `0` comes after `/`: what lies deeper needs not be looked at one by one.
+            // `0` follows `/` in ASCII: continue after all deeper paths.
             let is_deeper = key.len() > prefix.len() + name.len();
-            let inside = format!("{prefix}{name}0");
-            from = if is_deeper { Bound::Included(inside) } else { Bound::Excluded(key.to_owned()) };
+            let after_subtree = format!("{prefix}{name}0");
+            from = if is_deeper { Bound::Included(after_subtree) } else { Bound::Excluded(key.to_owned()) };
             Some(name)
         })
     }
 
-    /// Every live row of a collection that lies below a directory, by path.
+    /// All live rows of a collection below a directory, by path.
     pub(crate) fn below(&self, collection: &'a str, prefix: &str) -> impl Iterator<Item = Record<'a>> {
         let records = self.records.live(collection, Seq::MAX);
         let prefix = prefix.to_owned();
@@ -174,7 +177,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The name of what a path is or lies in, seen from a directory.
+/// The first segment of the path after the prefix of a directory.
 fn name_in<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
     let rest = path.strip_prefix(prefix)?;
     rest.split('/').next().filter(|name| !name.is_empty())

@@ -1,4 +1,4 @@
-//! What the agent does with the telephone: it dials, answers, speaks, presses keys, says nothing, hangs up.
+//! The agent's actions on the phone: dial, answer, take a turn, hang up.
 
 use model::FieldErrors;
 use model::phone;
@@ -8,74 +8,73 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use world::{Context, Outcome, Sandbox, World};
 
-use super::act::{heard, of_agent};
+use super::agent_input::{agent_turn, read_input};
 use super::config::VoiceConfig;
-use super::line::{Heard, Line};
-use super::rows::{Call, State, Turn};
-use super::script::{Reply, Script};
+use super::ivr::{AgentInput, IvrSession};
+use super::rows::{Call, CallState, CallTurn};
+use super::script::{CallerReply, CallerScript};
 use super::steps::CALLS;
 pub use super::transcript::Exchange;
-use super::transcript::{Transcript, earlier};
+use super::transcript::{Transcript, earlier_exchange};
 use crate::contact_points;
 use crate::idempotency::{IdempotencyConflict, IdempotencyKey};
 
-/// Why nothing was done.
+/// Why an action failed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Refusal {
+pub enum CallError {
     Invalid(FieldErrors),
     NoSuchCall,
-    /// The state of things does not allow it.
+    /// The state of the call or the line does not allow it.
     Conflict(&'static str),
-    Used(IdempotencyConflict),
+    IdempotencyConflict(IdempotencyConflict),
 }
 
-/// Who asks, and when.
+/// The context of an action.
 #[derive(Clone, Copy)]
-pub struct Asking<'a> {
+pub struct CallRequest<'a> {
     pub sandbox: &'a Sandbox,
     pub actor: &'a str,
     pub context: &'a Context<'a>,
-    /// The sender's own name for the message.
-    pub token: Option<&'a IdempotencyKey>,
+    pub idempotency_key: Option<&'a IdempotencyKey>,
 }
 
-type Answer = Outcome<Result<Exchange, Refusal>>;
+type CallOutcome = Outcome<Result<Exchange, CallError>>;
 
-const MOST_TURNS: u64 = 2000;
-const MOST_CALLS: usize = 10_000;
+const MAX_TURNS: u64 = 2000;
+const MAX_CALLS: usize = 10_000;
 const ENDED: &str = "the call has ended";
 
-fn refused(refusal: Refusal) -> Answer {
-    Outcome { answer: Err(refusal), changes: Vec::new(), events: Vec::new() }
+fn failed(error: CallError) -> CallOutcome {
+    Outcome { answer: Err(error), changes: Vec::new(), events: Vec::new() }
 }
 
-fn done(outcome: Outcome<Exchange>) -> Answer {
+fn succeeded(outcome: Outcome<Exchange>) -> CallOutcome {
     Outcome { answer: Ok(outcome.answer), changes: outcome.changes, events: outcome.events }
 }
 
-/// A call to the line; `number` is the line's own.
-pub fn dial(world: &World, asking: Asking<'_>, new: &NewCall, number: &str) -> Answer {
-    if let Some(answer) = repeated(asking) {
-        return answer;
+/// Calls the line. `number` is the line's own number.
+pub fn dial(world: &World, request: CallRequest<'_>, new: &NewCall, number: &str) -> CallOutcome {
+    if let Some(outcome) = replayed(request) {
+        return outcome;
     }
     let mut errors = FieldErrors::new();
     if let Some(to) = &new.to {
         contact_points::check_phone_number(&mut errors, "to", to);
     }
     if !errors.is_empty() {
-        return refused(Refusal::Invalid(errors));
+        return failed(CallError::Invalid(errors));
     }
-    let Asking { sandbox, actor, context, token } = asking;
-    if sandbox.records.own(CALLS).count() >= MOST_CALLS {
-        return refused(Refusal::Conflict("the sandbox has as many calls as it can keep"));
+    let CallRequest { sandbox, actor, context, idempotency_key } = request;
+    if sandbox.records.own(CALLS).count() >= MAX_CALLS {
+        return failed(CallError::Conflict("the sandbox has the maximum number of calls"));
     }
     let to = new.to.as_deref().unwrap_or(number);
     let id = format!("call_{}", (context.new_id)());
     let row = json!({"id": id, "direction": "outbound", "to_number": to, "status": "in_progress",
         "started_at": context.now.to_string()});
-    let call = Call { id, row, state: State::default() };
+    let call = Call { id, row, state: CallState::default() };
     let mut transcript = Transcript::new(sandbox, actor, context, call);
-    transcript.note("dial", Map::from_iter([("to_number".to_owned(), Value::from(to))]));
+    transcript.add_action("dial", Map::from_iter([("to_number".to_owned(), Value::from(to))]));
     let config = VoiceConfig::deserialize(&*sandbox.config).unwrap_or_default();
     match &config.ivr {
         _ if !is_same_number(to, number) => {
@@ -84,92 +83,92 @@ pub fn dial(world: &World, asking: Asking<'_>, new: &NewCall, number: &str) -> A
         }
         None => transcript.call.end("no_answer", "line", context.now),
         Some(ivr) => {
-            let mut line = Line::new(world, ivr, State::default());
-            line.answer();
-            follow(&mut transcript, line, context);
+            let mut session = IvrSession::new(world, ivr, CallState::default());
+            session.answer();
+            apply_session(&mut transcript, session, context);
         }
     }
-    done(transcript.finish(token))
+    succeeded(transcript.finish(idempotency_key))
 }
 
-/// Whether the call is one of this line.
-pub fn has(sandbox: &Sandbox, call: &str) -> bool {
+/// Whether the call belongs to this line.
+pub fn has_call(sandbox: &Sandbox, call: &str) -> bool {
     sandbox.records.get(CALLS, call).live().is_some()
 }
 
-/// Whether the sender used its name for a message to another line of the playground.
-pub fn is_used_elsewhere(world: &World, line: &Sandbox, token: &IdempotencyKey) -> bool {
+/// Whether the idempotency key was used for a request to another line of the playground.
+pub fn is_used_elsewhere(world: &World, line: &Sandbox, key: &IdempotencyKey) -> bool {
     let is_other = |other: &&Sandbox| other.kind == SimulatorType::Voice && other.id != line.id;
-    world.sandboxes.values().filter(is_other).any(|other| token.earlier_row(other) != Ok(None))
+    world.sandboxes.values().filter(is_other).any(|other| key.earlier_row(other) != Ok(None))
 }
 
-/// The same digits; the code of the country may be missing from one.
+/// Compares the digits of two numbers. One may lack the country code.
 pub fn is_same_number(left: &str, right: &str) -> bool {
     let (left, right) = (phone::digits(left), phone::digits(right));
     left == right || left.strip_prefix('1') == Some(&right) || right.strip_prefix('1') == Some(&left)
 }
 
-/// Takes a call that rings; the caller speaks first.
-pub fn answer(asking: Asking<'_>, id: &str) -> Answer {
-    if let Some(answer) = repeated(asking) {
-        return answer;
+/// Answers a ringing call. The caller speaks first.
+pub fn answer(request: CallRequest<'_>, id: &str) -> CallOutcome {
+    if let Some(outcome) = replayed(request) {
+        return outcome;
     }
-    let Asking { sandbox, actor, context, token } = asking;
-    let Some(mut call) = Call::find(sandbox, id) else { return refused(Refusal::NoSuchCall) };
+    let CallRequest { sandbox, actor, context, idempotency_key } = request;
+    let Some(mut call) = Call::find(sandbox, id) else { return failed(CallError::NoSuchCall) };
     if call.status() != "ringing" {
-        return refused(Refusal::Conflict("only a call that rings can be answered"));
+        return failed(CallError::Conflict("only a ringing call can be answered"));
     }
     call.set("status", "in_progress");
     let mut transcript = Transcript::new(sandbox, actor, context, call);
-    transcript.note("answer", Map::new());
-    let opening = Script::of(sandbox, id).opening;
-    transcript.add(&Turn { speaker: "caller", text: opening, ..Turn::default() }, 0);
-    done(transcript.finish(token))
+    transcript.add_action("answer", Map::new());
+    let opening = CallerScript::of(sandbox, id).opening;
+    transcript.add(&CallTurn { speaker: "caller", text: opening, ..CallTurn::default() }, 0);
+    succeeded(transcript.finish(idempotency_key))
 }
 
-/// What the agent does next. A call that rings is answered by it.
-pub fn turn(world: &World, asking: Asking<'_>, id: &str, new: &NewTurn) -> Answer {
-    if let Some(answer) = repeated(asking) {
-        return answer;
+/// Adds the agent's turn and the other side's reaction. A turn answers a ringing call.
+pub fn turn(world: &World, request: CallRequest<'_>, id: &str, new: &NewTurn) -> CallOutcome {
+    if let Some(outcome) = replayed(request) {
+        return outcome;
     }
-    let heard = match heard(new) {
-        Ok(heard) => heard,
-        Err(errors) => return refused(Refusal::Invalid(errors)),
+    let input = match read_input(new) {
+        Ok(input) => input,
+        Err(errors) => return failed(CallError::Invalid(errors)),
     };
-    let Asking { sandbox, actor, context, token } = asking;
-    let Some(mut call) = Call::find(sandbox, id) else { return refused(Refusal::NoSuchCall) };
-    let rings = call.status() == "ringing";
-    if !rings && call.status() != "in_progress" {
-        return refused(Refusal::Conflict(ENDED));
+    let CallRequest { sandbox, actor, context, idempotency_key } = request;
+    let Some(mut call) = Call::find(sandbox, id) else { return failed(CallError::NoSuchCall) };
+    let is_ringing = call.status() == "ringing";
+    if !is_ringing && call.status() != "in_progress" {
+        return failed(CallError::Conflict(ENDED));
     }
-    if call.state.count >= MOST_TURNS {
-        return refused(Refusal::Conflict("the call has as many turns as it can have; hang up"));
+    if call.state.count >= MAX_TURNS {
+        return failed(CallError::Conflict("the call has the maximum number of turns; hang up"));
     }
     call.set("status", "in_progress");
     let interrupts = new.interrupts == Some(true);
     let is_inbound = call.is_inbound();
     let mut transcript = Transcript::new(sandbox, actor, context, call);
     if is_inbound {
-        with_caller(&mut transcript, &heard, interrupts, rings, context);
+        turn_with_caller(&mut transcript, &input, interrupts, is_ringing, context);
     } else {
         let config = VoiceConfig::deserialize(&*sandbox.config).unwrap_or_default();
-        let Some(ivr) = &config.ivr else { return refused(Refusal::Conflict(ENDED)) };
-        let line = Line::new(world, ivr, transcript.call.state.clone());
-        with_line(&mut transcript, line, &heard, interrupts, context);
+        let Some(ivr) = &config.ivr else { return failed(CallError::Conflict(ENDED)) };
+        let session = IvrSession::new(world, ivr, transcript.call.state.clone());
+        turn_with_ivr(&mut transcript, session, &input, interrupts, context);
     }
-    done(transcript.finish(token))
+    succeeded(transcript.finish(idempotency_key))
 }
 
-/// Ends the call; ending it twice is ending it once.
-pub fn hang_up(asking: Asking<'_>, id: &str) -> Answer {
-    let Asking { sandbox, actor, context, token } = asking;
-    let Some(mut call) = Call::find(sandbox, id) else { return refused(Refusal::NoSuchCall) };
+/// Ends the call. Ending a call that has ended has no effect.
+pub fn hang_up(request: CallRequest<'_>, id: &str) -> CallOutcome {
+    let CallRequest { sandbox, actor, context, idempotency_key } = request;
+    let Some(mut call) = Call::find(sandbox, id) else { return failed(CallError::NoSuchCall) };
     let status = match call.status() {
         "in_progress" => "completed",
         "ringing" => "declined",
         _ => {
-            return done(Outcome {
-                answer: Exchange { call: call.shown(), turns: Vec::new() },
+            return succeeded(Outcome {
+                answer: Exchange { call: call.public_row(), turns: Vec::new() },
                 changes: Vec::new(),
                 events: Vec::new(),
             });
@@ -177,58 +176,64 @@ pub fn hang_up(asking: Asking<'_>, id: &str) -> Answer {
     };
     call.end(status, "agent", context.now);
     let mut transcript = Transcript::new(sandbox, actor, context, call);
-    transcript.note("hang_up", Map::new());
-    done(transcript.finish(token))
+    transcript.add_action("hang_up", Map::new());
+    succeeded(transcript.finish(idempotency_key))
 }
 
-/// What a message was answered with that comes again.
-fn repeated(asking: Asking<'_>) -> Option<Answer> {
-    let token = asking.token?;
-    match token.earlier_row(asking.sandbox) {
+/// The outcome of an earlier request under the same idempotency key.
+fn replayed(request: CallRequest<'_>) -> Option<CallOutcome> {
+    let key = request.idempotency_key?;
+    match key.earlier_row(request.sandbox) {
         Ok(None) => None,
         Ok(Some(about)) => {
-            let answer = earlier(asking.sandbox, &about).ok_or(Refusal::Used(IdempotencyConflict));
+            let answer =
+                earlier_exchange(request.sandbox, &about).ok_or(CallError::IdempotencyConflict(IdempotencyConflict));
             Some(Outcome { answer, changes: Vec::new(), events: Vec::new() })
         }
-        Err(used) => Some(refused(Refusal::Used(used))),
+        Err(conflict) => Some(failed(CallError::IdempotencyConflict(conflict))),
     }
 }
 
-/// A turn with the line.
-fn with_line(
+/// A turn with the automated line.
+fn turn_with_ivr(
     transcript: &mut Transcript<'_>,
-    mut line: Line<'_>,
-    heard: &Heard,
+    mut session: IvrSession<'_>,
+    input: &AgentInput,
     interrupts: bool,
     context: &Context<'_>,
 ) {
-    let mut turn = of_agent(heard, interrupts);
-    let skipped = line.state.skipped_seconds;
-    if interrupts && !line.allows_interruption() {
+    let mut turn = agent_turn(input, interrupts);
+    let skipped = session.state.skipped_seconds;
+    if interrupts && !session.allows_interruption() {
         turn.note = Some("unheard");
         return transcript.add(&turn, skipped);
     }
-    line.hear(heard);
-    if let Some(left) = &line.left {
-        transcript.leave(left);
-        if line.was_cut_off {
-            turn.text.clone_from(left);
+    session.hear(input);
+    if let Some(text) = &session.voicemail {
+        transcript.add_left_voicemail(text);
+        if session.was_cut_off {
+            turn.text.clone_from(text);
             turn.note = Some("cut_off");
         }
     }
     transcript.add(&turn, skipped);
-    follow(transcript, line, context);
+    apply_session(transcript, session, context);
 }
 
-/// What the line says, and how it leaves the call.
-fn follow(transcript: &mut Transcript<'_>, line: Line<'_>, context: &Context<'_>) {
-    for said in line.says {
-        let turn = Turn { speaker: "caller", text: said.text, hold_seconds: said.hold_seconds, ..Turn::default() };
-        transcript.add(&turn, said.skipped_seconds);
+/// Adds what the line says, and updates the state of the call.
+fn apply_session(transcript: &mut Transcript<'_>, session: IvrSession<'_>, context: &Context<'_>) {
+    for utterance in session.utterances {
+        let turn = CallTurn {
+            speaker: "caller",
+            text: utterance.text,
+            hold_seconds: utterance.hold_seconds,
+            ..CallTurn::default()
+        };
+        transcript.add(&turn, utterance.skipped_seconds);
     }
     let count = transcript.call.state.count;
-    transcript.call.state = State { count, ..line.state };
-    if let Some(ending) = line.ending {
+    transcript.call.state = CallState { count, ..session.state };
+    if let Some(ending) = session.ending {
         transcript.call.end(ending.status, "line", context.now);
         if let Some(number) = ending.transferred_to {
             transcript.call.set("transferred_to", number);
@@ -236,20 +241,26 @@ fn follow(transcript: &mut Transcript<'_>, line: Line<'_>, context: &Context<'_>
     }
 }
 
-/// A turn with somebody who calls. Whoever answers with a greeting is told afterwards why they call.
-fn with_caller(transcript: &mut Transcript<'_>, heard: &Heard, interrupts: bool, rings: bool, context: &Context<'_>) {
-    let script = Script::of(transcript.sandbox(), &transcript.call.id);
-    transcript.add(&of_agent(heard, interrupts), 0);
-    let says = |text: &str| Turn { speaker: "caller", text: text.to_owned(), ..Turn::default() };
-    if rings {
+/// A turn with a scripted caller. If the turn answers the call, the caller says the opening.
+fn turn_with_caller(
+    transcript: &mut Transcript<'_>,
+    input: &AgentInput,
+    interrupts: bool,
+    is_ringing: bool,
+    context: &Context<'_>,
+) {
+    let script = CallerScript::of(transcript.sandbox(), &transcript.call.id);
+    transcript.add(&agent_turn(input, interrupts), 0);
+    let says = |text: &str| CallTurn { speaker: "caller", text: text.to_owned(), ..CallTurn::default() };
+    if is_ringing {
         return transcript.add(&says(&script.opening), 0);
     }
-    match script.reply(heard) {
-        Reply::Says(text) => transcript.add(&says(text), 0),
-        Reply::Leaves(text) => {
+    match script.reply(input) {
+        CallerReply::Says(text) => transcript.add(&says(text), 0),
+        CallerReply::SaysAndHangsUp(text) => {
             transcript.add(&says(text), 0);
             transcript.call.end("completed", "caller", context.now);
         }
-        Reply::Nothing => {}
+        CallerReply::Nothing => {}
     }
 }

@@ -1,4 +1,4 @@
-//! What an author may configure of a phone line: the graph that a call walks through.
+//! The configuration of a phone line: its number, its voicemails, and the graph of its IVR.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,19 +9,19 @@ use serde_json::Value;
 
 use crate::authored::Authored;
 use crate::contact_points;
-use crate::voice::node::{self, Node};
+use crate::voice::node::{self, IvrNode};
 use crate::voice::steps::LeftVoicemail;
 use crate::voice::{graph, prompt};
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VoiceConfig {
-    /// The number of the line; one that is made for the sandbox without it.
+    /// The number of the line. Without it, each sandbox gets a number of its own.
     pub phone_number: Option<String>,
-    /// Messages that wait from the start.
+    /// Voicemails that exist from the start.
     #[serde(default)]
     pub voicemails: Vec<LeftVoicemail>,
-    /// The line rings out without it.
+    /// Without it, nobody answers calls to the line.
     pub ivr: Option<Ivr>,
 }
 
@@ -30,38 +30,38 @@ pub struct VoiceConfig {
 pub struct Ivr {
     /// The node that answers the call.
     pub start: String,
-    /// As they are authored; see [`Ivr::read_nodes`].
+    /// The authored nodes. See [`Ivr::read_nodes`].
     nodes: BTreeMap<String, Value>,
-    /// How often a menu or collect node asks again, where the node does not say.
+    /// The default for how often a menu or collect node asks again.
     pub retries: Option<i64>,
-    /// How long a node waits for the caller, where the node does not say.
+    /// The default for how long a node waits for the caller.
     pub timeout_seconds: Option<i64>,
-    /// Whether the caller may speak into a prompt, where the node does not say.
+    /// The default for whether the caller may interrupt a prompt.
     pub barge_in: Option<bool>,
 }
 
-const MOST_NODES: usize = 500;
-const MOST_VOICEMAILS: usize = 200;
+const MAX_NODES: usize = 500;
+const MAX_VOICEMAILS: usize = 200;
 
 impl Ivr {
-    /// The nodes by name, or the faults of those that are none.
-    pub fn read_nodes(&self) -> Result<BTreeMap<&str, Node>, FieldErrors> {
+    /// Reads all nodes by name.
+    pub fn read_nodes(&self) -> Result<BTreeMap<&str, IvrNode>, FieldErrors> {
         let mut nodes = BTreeMap::new();
         let mut errors = FieldErrors::new();
         for (name, authored) in self.nodes.iter() {
-            match Node::read(authored) {
+            match IvrNode::read(authored) {
                 Ok(node) => {
                     nodes.insert(name.as_str(), node);
                 }
-                Err(faults) => errors.nest(&format!("nodes.{}", shortened(name, 80)), faults),
+                Err(node_errors) => errors.nest(&format!("nodes.{}", shortened(name, 80)), node_errors),
             }
         }
         errors.into_result().map(|()| nodes)
     }
 
-    /// One node of a graph that was checked when it was saved.
-    pub(super) fn node(&self, name: &str) -> Option<Node> {
-        Node::read(self.nodes.get(name)?).ok()
+    /// One node. The graph was validated when it was saved.
+    pub(super) fn node(&self, name: &str) -> Option<IvrNode> {
+        IvrNode::read(self.nodes.get(name)?).ok()
     }
 }
 
@@ -70,7 +70,7 @@ impl Authored for VoiceConfig {
         if let Some(number) = &self.phone_number {
             contact_points::check_phone_number(errors, "phone_number", number);
         }
-        errors.each("voicemails", &self.voicemails, MOST_VOICEMAILS, LeftVoicemail::validate);
+        errors.each("voicemails", &self.voicemails, MAX_VOICEMAILS, LeftVoicemail::validate);
         if let Some(ivr) = &self.ivr {
             errors.inside("ivr", |errors| ivr.validate(errors));
         }
@@ -79,9 +79,9 @@ impl Authored for VoiceConfig {
 
 impl Ivr {
     fn validate(&self, errors: &mut FieldErrors) {
-        node::check_patience(errors, self.retries, self.timeout_seconds);
-        if self.nodes.is_empty() || self.nodes.len() > MOST_NODES {
-            return errors.add("nodes", format!("must have 1 to {MOST_NODES} nodes, has {}", self.nodes.len()));
+        node::check_retry_policy(errors, self.retries, self.timeout_seconds);
+        if self.nodes.is_empty() || self.nodes.len() > MAX_NODES {
+            return errors.add("nodes", format!("must have 1 to {MAX_NODES} nodes, has {}", self.nodes.len()));
         }
         for name in self.nodes.keys().filter(|name| !node::is_name(name)) {
             errors.add(format!("nodes.{}", shortened(name, 80)), node::NAME_RULE);
@@ -94,15 +94,15 @@ impl Ivr {
                 check_prompts(&nodes, errors);
                 graph::check(&self.start, &nodes, errors);
             }
-            Err(faults) => errors.merge(faults),
+            Err(node_errors) => errors.merge(node_errors),
         }
     }
 }
 
 /// What prompts name must be known by the time of some prompt: a field that is collected, a record that is looked up.
-fn check_prompts(nodes: &BTreeMap<&str, Node>, errors: &mut FieldErrors) {
-    let fields: BTreeSet<&str> = nodes.values().flat_map(Node::collected_fields).collect();
-    let has_record = nodes.values().any(|node| matches!(node, Node::Lookup(_)));
+fn check_prompts(nodes: &BTreeMap<&str, IvrNode>, errors: &mut FieldErrors) {
+    let fields: BTreeSet<&str> = nodes.values().flat_map(IvrNode::collected_fields).collect();
+    let has_record = nodes.values().any(|node| matches!(node, IvrNode::Lookup(_)));
     for (name, node) in nodes {
         for (place, text) in node.prompts() {
             if let Err(message) = prompt::check(text, &fields, has_record) {
@@ -118,7 +118,7 @@ mod tests {
     use crate::authored::check;
     use serde_json::json;
 
-    fn faults(ivr: &Value) -> String {
+    fn errors(ivr: &Value) -> String {
         check::<VoiceConfig>(&json!({ "ivr": ivr })).err().map_or_else(String::new, |errors| errors.to_string())
     }
 
@@ -147,20 +147,20 @@ mod tests {
             (
                 json!({"start": "a", "nodes": {"a": {"type": "lookup", "source": "rows", "resource": "x",
                     "match": {"id": "1"}, "found": "c", "not_found": "b"}, "b": say("a"), "c": goodbye}}),
-                "ivr.nodes.a: is on a circle of nodes that never listen to the caller; \
-                 ivr.nodes.b: is on a circle of nodes that never listen to the caller",
+                "ivr.nodes.a: is in a cycle of nodes that never listen to the caller; \
+                 ivr.nodes.b: is in a cycle of nodes that never listen to the caller",
             ),
             (
                 json!({"start": "a b", "nodes": {"a b": goodbye}}),
                 "ivr.nodes.a b: must be a name of 1 to 64 letters, digits, `_` or `-`",
             ),
         ] {
-            assert_eq!(faults(&ivr), expected, "{ivr}");
+            assert_eq!(errors(&ivr), expected, "{ivr}");
         }
     }
 
     #[test]
-    fn prompts_name_what_the_call_knows() {
+    fn prompts_may_only_use_known_fields_and_records() {
         let ivr = json!({"start": "a", "nodes": {
             "a": {"type": "collect", "prompt": "Hello {{field.member_id}}",
                 "field": "member_id", "kind": "digits", "next": "b"},
@@ -168,14 +168,14 @@ mod tests {
             "c": {"type": "hangup", "prompt": "{{entity.name}}"},
         }});
         assert_eq!(
-            faults(&ivr),
+            errors(&ivr),
             "ivr.nodes.b.prompt: names the field `name`, which no node collects; \
              ivr.nodes.c.prompt: template `{{entity.name}}` must start with `field.` or `record.`"
         );
     }
 
     #[test]
-    fn wrong_shapes_are_faults() {
+    fn malformed_graphs_are_rejected() {
         for (ivr, expected) in [
             (json!([]), "ivr: must be an object, is a list"),
             (json!({}), "ivr.start: is required"),
@@ -187,7 +187,7 @@ mod tests {
                 "ivr.retries: must be from 0 to 10, is 11",
             ),
         ] {
-            assert_eq!(faults(&ivr), expected, "{ivr}");
+            assert_eq!(errors(&ivr), expected, "{ivr}");
         }
     }
 
@@ -199,11 +199,11 @@ mod tests {
             })
             .collect();
         nodes.insert("n499".to_owned(), json!({"type": "hangup"}));
-        assert_eq!(faults(&json!({"start": "n0", "nodes": nodes})), "");
+        assert_eq!(errors(&json!({"start": "n0", "nodes": nodes})), "");
         nodes.insert("n499".to_owned(), json!({"type": "say", "prompt": "x", "next": "n0"}));
-        // All 500 are, and the first hundred faults are told.
-        assert_eq!(faults(&json!({"start": "n0", "nodes": nodes})).matches("is a dead end").count(), 100);
+        // All 500 nodes are dead ends, and the first 100 errors are reported.
+        assert_eq!(errors(&json!({"start": "n0", "nodes": nodes})).matches("is a dead end").count(), 100);
         nodes.insert("n500".to_owned(), json!({"type": "hangup"}));
-        assert_eq!(faults(&json!({"start": "n0", "nodes": nodes})), "ivr.nodes: must have 1 to 500 nodes, has 501");
+        assert_eq!(errors(&json!({"start": "n0", "nodes": nodes})), "ivr.nodes: must have 1 to 500 nodes, has 501");
     }
 }

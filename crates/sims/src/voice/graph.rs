@@ -1,16 +1,16 @@
-//! Whether a call can walk through the nodes: every edge leads somewhere, every node is used, every call can end.
+//! Validation of the IVR graph: edges have targets, all nodes are reachable, and every call can end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::FieldErrors;
 use model::reading::shortened;
 
-use crate::voice::node::Node;
+use crate::voice::node::IvrNode;
 
 type Edges<'a> = BTreeMap<&'a str, Vec<&'a str>>;
 
-/// Faults stand under `nodes.<name>`. What depends on the edges is only judged when all of them lead to a node.
-pub(crate) fn check<'a>(start: &'a str, nodes: &'a BTreeMap<&'a str, Node>, errors: &mut FieldErrors) {
+/// Checks the graph. Errors are named `nodes.<name>`. If an edge has no target, only the edges are checked.
+pub(crate) fn check<'a>(start: &'a str, nodes: &'a BTreeMap<&'a str, IvrNode>, errors: &mut FieldErrors) {
     if !check_edges(nodes, errors) || !nodes.contains_key(start) {
         return;
     }
@@ -18,33 +18,33 @@ pub(crate) fn check<'a>(start: &'a str, nodes: &'a BTreeMap<&'a str, Node>, erro
     let reached = reachable([start], &edges);
     let endings = nodes.iter().filter(|(_, node)| node.can_end_the_call()).map(|(name, _)| *name);
     let ends = reachable(endings, &reversed(&edges));
-    let circling = circles_without_listening(nodes);
+    let cyclic = cycles_without_listening(nodes);
     for name in nodes.keys() {
-        let place = format!("nodes.{name}");
+        let field = format!("nodes.{name}");
         if !reached.contains(name) {
-            errors.add(&place, format!("cannot be reached from `{start}`"));
+            errors.add(&field, format!("cannot be reached from `{start}`"));
         } else if !ends.contains(name) {
-            errors.add(&place, "is a dead end: no hangup, voicemail, transfer or representative can be reached");
-        } else if circling.contains(name) {
-            errors.add(&place, "is on a circle of nodes that never listen to the caller");
+            errors.add(&field, "is a dead end: no hangup, voicemail, transfer or representative can be reached");
+        } else if cyclic.contains(name) {
+            errors.add(&field, "is in a cycle of nodes that never listen to the caller");
         }
     }
 }
 
-fn check_edges(nodes: &BTreeMap<&str, Node>, errors: &mut FieldErrors) -> bool {
-    let mut sound = true;
+fn check_edges(nodes: &BTreeMap<&str, IvrNode>, errors: &mut FieldErrors) -> bool {
+    let mut is_valid = true;
     for (name, node) in nodes {
-        for (place, target) in node.edges() {
+        for (field, target) in node.edges() {
             if !nodes.contains_key(target) {
-                errors.add(format!("nodes.{name}.{place}"), format!("no node `{}`", shortened(target, 60)));
-                sound = false;
+                errors.add(format!("nodes.{name}.{field}"), format!("no node `{}`", shortened(target, 60)));
+                is_valid = false;
             }
         }
     }
-    sound
+    is_valid
 }
 
-fn targets(node: &Node) -> Vec<&str> {
+fn targets(node: &IvrNode) -> Vec<&str> {
     node.edges().into_iter().map(|(_, target)| target).collect()
 }
 
@@ -71,14 +71,14 @@ fn reachable<'a>(starts: impl IntoIterator<Item = &'a str>, edges: &Edges<'a>) -
     reached
 }
 
-/// The nodes on which a line would talk for ever: those that come back to themselves without hearing the caller.
-fn circles_without_listening<'a>(nodes: &'a BTreeMap<&'a str, Node>) -> BTreeSet<&'a str> {
+/// The nodes on which a line would talk forever: those on a cycle without a node that listens.
+fn cycles_without_listening<'a>(nodes: &'a BTreeMap<&'a str, IvrNode>) -> BTreeSet<&'a str> {
     let talking: BTreeSet<&str> = nodes.iter().filter(|(_, node)| !node.listens()).map(|(name, _)| *name).collect();
     let mut edges: Edges<'_> = Edges::new();
     for name in &talking {
         let targets = nodes.get(name).map(targets).unwrap_or_default();
         edges.insert(*name, targets.into_iter().filter(|target| talking.contains(target)).collect());
     }
-    let returns = |name: &&str| reachable(edges.get(name).into_iter().flatten().copied(), &edges).contains(name);
-    talking.iter().copied().filter(|name| returns(name)).collect()
+    let is_on_cycle = |name: &&str| reachable(edges.get(name).into_iter().flatten().copied(), &edges).contains(name);
+    talking.iter().copied().filter(|name| is_on_cycle(name)).collect()
 }

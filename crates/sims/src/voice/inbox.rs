@@ -1,4 +1,4 @@
-//! Calls, turns and voicemails as the agent reads them.
+//! Reading calls, turns and voicemails.
 
 use std::collections::BTreeMap;
 
@@ -13,43 +13,43 @@ use super::rows::{Call, text};
 use super::steps::{CALLS, VOICEMAILS};
 use crate::pagination::{self, SortOrder};
 
-/// Which calls are listed.
+/// Filters for the list of calls.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// `inbound` or `outbound`.
     pub direction: Option<String>,
-    /// Such as `ringing`.
+    /// For example `ringing`.
     pub status: Option<String>,
 }
 
 impl Filter {
-    fn admits(&self, row: &Value) -> bool {
-        let is = |wanted: Option<&str>, member| wanted.is_none_or(|wanted| text(row, member) == Some(wanted));
+    fn matches(&self, row: &Value) -> bool {
+        let is = |expected: Option<&str>, member| expected.is_none_or(|expected| text(row, member) == Some(expected));
         is(self.direction.as_deref(), "direction") && is(self.status.as_deref(), "status")
     }
 }
 
-/// Oldest first.
+/// Lists calls, oldest first.
 pub fn calls(sandbox: &Sandbox, actor: &str, filter: &Filter, request: &PageRequest) -> Outcome<Page<Value>> {
     let rows = sandbox.records.own(CALLS).map(|record| (record.key.to_owned(), Value::clone(&record.json())));
-    let page = pagination::page(rows.filter(|(_, row)| filter.admits(row)).collect(), request, SortOrder::Ascending);
-    let told = json!({"action": "list_calls", "direction": filter.direction, "status": filter.status,
+    let page = pagination::page(rows.filter(|(_, row)| filter.matches(row)).collect(), request, SortOrder::Ascending);
+    let payload = json!({"action": "list_calls", "direction": filter.direction, "status": filter.status,
         "count": page.items.len()});
-    looked(sandbox, actor, format!("{} calls were listed", page.items.len()), told, page)
+    logged(sandbox, actor, format!("{} calls were listed", page.items.len()), payload, page)
 }
 
-/// One call.
+/// Returns one call.
 pub fn call(sandbox: &Sandbox, actor: &str, id: &str) -> Outcome<Option<Value>> {
     match Call::find(sandbox, id) {
         Some(call) => {
-            let told = json!({"action": "read_call", "call_id": id});
-            looked(sandbox, actor, format!("{id} was read"), told, Some(call.shown()))
+            let payload = json!({"action": "read_call", "call_id": id});
+            logged(sandbox, actor, format!("{id} was read"), payload, Some(call.public_row()))
         }
         None => Outcome { answer: None, changes: Vec::new(), events: Vec::new() },
     }
 }
 
-/// The turns of a call, in their order.
+/// Lists the turns of a call, in order.
 pub fn turns(sandbox: &Sandbox, actor: &str, id: &str, request: &PageRequest) -> Outcome<Option<Page<Value>>> {
     let Some(call) = Call::find(sandbox, id) else {
         return Outcome { answer: None, changes: Vec::new(), events: Vec::new() };
@@ -57,32 +57,32 @@ pub fn turns(sandbox: &Sandbox, actor: &str, id: &str, request: &PageRequest) ->
     let turns = Call::turns(sandbox, id, 0, call.state.count).into_iter();
     let rows = turns.map(|turn| (format!("{:06}", turn["index"].as_u64().unwrap_or(0)), turn)).collect();
     let page = pagination::page(rows, request, SortOrder::Ascending);
-    let told = json!({"action": "list_turns", "call_id": id, "count": page.items.len()});
-    looked(sandbox, actor, format!("{} turns of {id} were listed", page.items.len()), told, Some(page))
+    let payload = json!({"action": "list_turns", "call_id": id, "count": page.items.len()});
+    logged(sandbox, actor, format!("{} turns of {id} were listed", page.items.len()), payload, Some(page))
 }
 
-/// The call and its turns from one on, for somebody who listens to it all the time.
+/// The call and its turns from an index, for a stream.
 pub fn since(sandbox: &Sandbox, id: &str, from: u64) -> Option<(Value, Vec<Value>)> {
     let call = Call::find(sandbox, id)?;
     let turns = Call::turns(sandbox, id, from, call.state.count);
-    Some((call.shown(), turns))
+    Some((call.public_row(), turns))
 }
 
-/// Oldest first.
+/// Lists voicemails, oldest first.
 pub fn voicemails(sandbox: &Sandbox, actor: &str, request: &PageRequest) -> Outcome<Page<Value>> {
     let rows = sandbox.records.own(VOICEMAILS).map(|record| (record.key.to_owned(), Value::clone(&record.json())));
-    // What was heard lies over what was there from the start.
-    let rows: BTreeMap<String, Value> = seeds(sandbox).into_iter().chain(rows).collect();
+    // Stored rows replace configured voicemails that were heard.
+    let rows: BTreeMap<String, Value> = configured_voicemails(sandbox).into_iter().chain(rows).collect();
     let page = pagination::page(rows.into_iter().collect(), request, SortOrder::Ascending);
-    let told = json!({"action": "list_voicemails", "count": page.items.len()});
-    looked(sandbox, actor, format!("{} voicemails were listed", page.items.len()), told, page)
+    let payload = json!({"action": "list_voicemails", "count": page.items.len()});
+    logged(sandbox, actor, format!("{} voicemails were listed", page.items.len()), payload, page)
 }
 
-/// One voicemail; from now on it has been heard.
+/// Returns one voicemail and marks it as heard.
 pub fn voicemail(sandbox: &Sandbox, actor: &str, context: &Context<'_>, id: &str) -> Outcome<Option<Value>> {
-    let kept = sandbox.records.get(VOICEMAILS, id).live().map(|record| Value::clone(&record.json()));
-    let seed = || seeds(sandbox).into_iter().find(|(key, _)| key == id).map(|(_, row)| row);
-    let Some(mut row) = kept.or_else(seed) else {
+    let stored = sandbox.records.get(VOICEMAILS, id).live().map(|record| Value::clone(&record.json()));
+    let configured = || configured_voicemails(sandbox).into_iter().find(|(key, _)| key == id).map(|(_, row)| row);
+    let Some(mut row) = stored.or_else(configured) else {
         return Outcome { answer: None, changes: Vec::new(), events: Vec::new() };
     };
     let mut changes = Vec::new();
@@ -90,24 +90,24 @@ pub fn voicemail(sandbox: &Sandbox, actor: &str, context: &Context<'_>, id: &str
         row["heard"] = true.into();
         changes.push(sandbox.put(VOICEMAILS, id, &row, context.now));
     }
-    let told = json!({"action": "hear_voicemail", "id": id});
-    Outcome { changes, ..looked(sandbox, actor, format!("{id} was heard"), told, Some(row)) }
+    let payload = json!({"action": "hear_voicemail", "id": id});
+    Outcome { changes, ..logged(sandbox, actor, format!("{id} was heard"), payload, Some(row)) }
 }
 
-/// The messages that the config brings, by ids that come before all others.
-fn seeds(sandbox: &Sandbox) -> Vec<(String, Value)> {
+/// The configured voicemails. Their ids sort before all others.
+fn configured_voicemails(sandbox: &Sandbox) -> Vec<(String, Value)> {
     let config = VoiceConfig::deserialize(&*sandbox.config).unwrap_or_default();
     let numbered = config.voicemails.iter().enumerate();
-    let seeds = numbered.map(|(index, seed)| {
+    let rows = numbered.map(|(index, voicemail)| {
         let id = format!("vm_{:010}", index + 1);
-        let row = json!({"id": id, "from_number": seed.from_number, "caller_name": seed.caller_name, "text": seed.text,
+        let row = json!({"id": id, "from_number": voicemail.from_number, "caller_name": voicemail.caller_name, "text": voicemail.text,
             "received_at": sandbox.created_at.to_string(), "heard": false});
         (id, row)
     });
-    seeds.collect()
+    rows.collect()
 }
 
-fn looked<T>(sandbox: &Sandbox, actor: &str, summary: String, payload: Value, answer: T) -> Outcome<T> {
+fn logged<T>(sandbox: &Sandbox, actor: &str, summary: String, payload: Value, answer: T) -> Outcome<T> {
     let event = NewEvent {
         sandbox: sandbox.id.clone(),
         r#type: EventType::VoiceRead,

@@ -1,12 +1,12 @@
-//! The phone line.
+//! The Voice simulator: a phone line.
 
-mod act;
+mod agent_input;
 pub mod calls;
 pub mod config;
 mod effects;
 mod graph;
 pub mod inbox;
-mod line;
+mod ivr;
 pub mod node;
 pub mod number;
 mod prompt;

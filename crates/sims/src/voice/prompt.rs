@@ -1,11 +1,12 @@
-//! `{{field.…}}` (what the caller gave) and `{{record.…}}` (what a look-up found) in what the line says.
+//! Validation of the templates in prompts: `{{field.…}}` is a value from the caller, `{{record.…}}` is from the record of a
+//! lookup.
 
 use std::collections::BTreeSet;
 
 use model::reading::shortened;
 use model::template;
 
-/// Checks one prompt's templates; a record is known when some node looks one up.
+/// Checks the templates of a prompt. `has_record` says whether the graph has a lookup node.
 pub(crate) fn check(text: &str, fields: &BTreeSet<&str>, has_record: bool) -> Result<(), String> {
     template::insides(text)?.into_iter().try_for_each(|inside| check_one(inside, fields, has_record))
 }

@@ -1,11 +1,11 @@
-//! What the line says: authored texts with what the call knows. What is filled in is never read as a template.
+//! Fills in the templates of prompts. Values are never read as templates.
 
 use serde_json::Value;
 
-/// What stands for a member that the record does not have.
+/// The text for a value that does not exist.
 const UNKNOWN: &str = "not on file";
 
-/// The text with `{{field.…}}` and `{{record.…}}` filled in by `value`.
+/// Fills in `{{field.…}}` and `{{record.…}}` with the results of `value`.
 pub(super) fn fill(text: &str, value: impl Fn(&str, &str) -> Option<String>) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
@@ -16,26 +16,26 @@ pub(super) fn fill(text: &str, value: impl Fn(&str, &str) -> Option<String>) -> 
         let found = value(root, path).filter(|found| !found.is_empty());
         filled.push_str(found.as_deref().unwrap_or(UNKNOWN));
         rest = after;
-        if filled.len() > MOST_BYTES {
-            return shortest(filled);
+        if filled.len() > MAX_BYTES {
+            return truncated(filled);
         }
     }
     filled.push_str(rest);
-    shortest(filled)
+    truncated(filled)
 }
 
-/// A record may hold a book.
-const MOST_BYTES: usize = 20_000;
+/// The maximum length of a prompt. Values of records may be longer.
+const MAX_BYTES: usize = 20_000;
 
-fn shortest(mut text: String) -> String {
-    if text.len() > MOST_BYTES {
-        let end = (0..=MOST_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+fn truncated(mut text: String) -> String {
+    if text.len() > MAX_BYTES {
+        let end = (0..=MAX_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         text.truncate(end);
     }
     text
 }
 
-/// A value of a record by its dotted path, as words.
+/// A value of a record by its dotted path, as text.
 pub(super) fn member(record: &Value, path: &str) -> Option<String> {
     let found = path.split('.').try_fold(record, |value, name| match value {
         Value::Object(members) => members.get(name),
@@ -57,7 +57,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_filled_in_is_not_filled_again() {
+    fn values_are_not_read_as_templates() {
         let record = json!({"name": [{"family": "Stone"}], "active": true, "balance": 12.5, "list": [1]});
         let value = |root: &str, path: &str| match root {
             "field" => Some("{{record.name.0.family}}".to_owned()),
@@ -72,6 +72,6 @@ mod tests {
         ] {
             assert_eq!(fill(text, value), filled);
         }
-        assert!(fill("{{field.a}}", |_, _| Some("é".repeat(100_000))).len() <= MOST_BYTES);
+        assert!(fill("{{field.a}}", |_, _| Some("é".repeat(100_000))).len() <= MAX_BYTES);
     }
 }

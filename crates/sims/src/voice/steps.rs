@@ -1,4 +1,4 @@
-//! The scenario steps `voicemail` and `inbound_call`: somebody calls.
+//! The scenario steps `voicemail` and `inbound_call`.
 
 use model::FieldErrors;
 use model::event::EventType;
@@ -27,25 +27,25 @@ pub(crate) const INBOUND_CALL: StepInfo =
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeftVoicemail {
-    /// Withheld without it.
+    /// Without it, the number is withheld.
     pub from_number: Option<String>,
     pub caller_name: Option<String>,
-    /// What is said.
+    /// The message.
     pub text: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InboundCall {
-    /// Withheld without it.
+    /// Without it, the number is withheld.
     pub from_number: Option<String>,
     pub caller_name: Option<String>,
     /// What the caller says first.
     pub opening: String,
-    /// The first whose phrase is heard is used.
+    /// The first answer with a phrase that the agent says is used.
     #[serde(default)]
     pub answers: Vec<CallerAnswer>,
-    /// What the caller says when none is.
+    /// What the caller says if no answer matches.
     pub fallback: Option<String>,
 }
 
@@ -56,29 +56,29 @@ pub struct CallerAnswer {
     pub answer: String,
 }
 
-const LONGEST_TEXT: usize = 10_000;
+const MAX_TEXT_LENGTH: usize = 10_000;
 
 impl Authored for LeftVoicemail {
     fn validate(&self, errors: &mut FieldErrors) {
         check_caller(errors, self.from_number.as_deref(), self.caller_name.as_deref());
-        text(errors, "text", &self.text, LONGEST_TEXT);
+        text(errors, "text", &self.text, MAX_TEXT_LENGTH);
     }
 }
 
 impl Authored for InboundCall {
     fn validate(&self, errors: &mut FieldErrors) {
         check_caller(errors, self.from_number.as_deref(), self.caller_name.as_deref());
-        text(errors, "opening", &self.opening, LONGEST_TEXT);
+        text(errors, "opening", &self.opening, MAX_TEXT_LENGTH);
         errors.each("answers", &self.answers, 200, |answer, errors| {
             if answer.phrases.is_empty() {
-                errors.add("phrases", "must not be empty: what is said otherwise is `fallback`");
+                errors.add("phrases", "must not be empty; use `fallback` for everything else");
             }
             errors.each("phrases", &answer.phrases, 50, |phrase, errors| {
                 text(errors, "", phrase, 200);
             });
-            text(errors, "answer", &answer.answer, LONGEST_TEXT);
+            text(errors, "answer", &answer.answer, MAX_TEXT_LENGTH);
         });
-        optional_text(errors, "fallback", self.fallback.as_ref(), LONGEST_TEXT);
+        optional_text(errors, "fallback", self.fallback.as_ref(), MAX_TEXT_LENGTH);
     }
 }
 
@@ -93,10 +93,10 @@ fn check_caller(errors: &mut FieldErrors, from_number: Option<&str>, caller_name
 
 /// Rows are `{id, from_number, caller_name, text, received_at, heard}`.
 pub(crate) const VOICEMAILS: &str = "voicemails";
-/// Rows are `{id, direction, from_number, caller_name, status, started_at, …}`; a call that rings is answered by the agent,
-/// at the latest with its first turn.
+/// Rows are `{id, direction, from_number, caller_name, status, started_at, …}`; the agent answers a ringing
+/// call explicitly or with its first turn.
 pub(crate) const CALLS: &str = "calls";
-/// What a caller says, by the call's id: `{opening, answers, fallback}`. No agent is shown it.
+/// Scripts of callers, by call id: `{opening, answers, fallback}`. They are not visible to agents.
 pub(crate) const CALL_SCRIPTS: &str = "call_scripts";
 
 impl ScenarioStep for LeftVoicemail {
@@ -110,14 +110,15 @@ impl ScenarioStep for LeftVoicemail {
             "received_at": context.due_at,
             "heard": false,
         });
-        let summary = format!("a voicemail from {}", shown(self.from_number.as_deref(), self.caller_name.as_deref()));
+        let summary =
+            format!("a voicemail from {}", caller_label(self.from_number.as_deref(), self.caller_name.as_deref()));
         Ok(StepOutput {
             details: object([("id", id.as_str().into())]),
             changes: vec![context.put(VOICEMAILS, &id, &row)],
             arrivals: vec![Arrival {
                 r#type: EventType::VoiceTurn,
                 summary: summary.clone(),
-                payload: left(context, &self.text, &id),
+                payload: voicemail_event(context, &self.text, &id),
             }],
             summary,
         })
@@ -136,8 +137,8 @@ impl ScenarioStep for InboundCall {
             "started_at": context.due_at,
         });
         let script = json!({"opening": self.opening, "answers": self.answers, "fallback": self.fallback});
-        let summary = format!("a call from {}", shown(self.from_number.as_deref(), self.caller_name.as_deref()));
-        let rings = object([
+        let summary = format!("a call from {}", caller_label(self.from_number.as_deref(), self.caller_name.as_deref()));
+        let ring_event = object([
             ("call_id", id.as_str().into()),
             ("action", "ring".into()),
             ("from_number", self.from_number.clone().into()),
@@ -146,14 +147,14 @@ impl ScenarioStep for InboundCall {
         Ok(StepOutput {
             details: object([("id", id.as_str().into())]),
             changes: vec![context.put(CALLS, &id, &row), context.put(CALL_SCRIPTS, &id, &script)],
-            arrivals: vec![Arrival { r#type: EventType::VoiceTurn, summary: summary.clone(), payload: rings }],
+            arrivals: vec![Arrival { r#type: EventType::VoiceTurn, summary: summary.clone(), payload: ring_event }],
             summary,
         })
     }
 }
 
-/// What is on the tape, as the only turn of a call.
-fn left(context: &StepContext<'_>, text: &str, id: &str) -> Map<String, Value> {
+/// The event of a voicemail: the only turn of a call.
+fn voicemail_event(context: &StepContext<'_>, text: &str, id: &str) -> Map<String, Value> {
     object([
         ("call_id", id.into()),
         ("index", 0.into()),
@@ -163,7 +164,7 @@ fn left(context: &StepContext<'_>, text: &str, id: &str) -> Map<String, Value> {
     ])
 }
 
-fn shown<'a>(from_number: Option<&'a str>, caller_name: Option<&'a str>) -> &'a str {
+fn caller_label<'a>(from_number: Option<&'a str>, caller_name: Option<&'a str>) -> &'a str {
     caller_name.or(from_number).unwrap_or("a withheld number")
 }
 
@@ -173,8 +174,8 @@ mod tests {
     use crate::authored;
 
     #[test]
-    fn voicemails_say_something() {
-        for (step, place) in [
+    fn voicemails_need_text() {
+        for (step, field) in [
             (json!({"text": "Hello"}), ""),
             (json!({"text": "Hello", "from_number": "{{entity.data.phone}}"}), ""),
             (json!({}), "text"),
@@ -184,13 +185,13 @@ mod tests {
             (json!({"text": "x", "opening": "y"}), "opening"),
         ] {
             let errors = authored::check::<LeftVoicemail>(&step).err().unwrap_or_default();
-            assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+            assert_eq!(errors.iter().next().map_or("", |(field, _)| field), field, "{errors}");
         }
     }
 
     #[test]
-    fn callers_have_a_script() {
-        for (step, place) in [
+    fn callers_need_a_script() {
+        for (step, field) in [
             (json!({"opening": "Hello"}), ""),
             (json!({"opening": ""}), "opening"),
             (json!({"opening": "x", "answers": ["y"]}), "answers.0"),
@@ -200,7 +201,7 @@ mod tests {
             (json!({"opening": "x", "fallback": ""}), "fallback"),
         ] {
             let errors = authored::check::<InboundCall>(&step).err().unwrap_or_default();
-            assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+            assert_eq!(errors.iter().next().map_or("", |(field, _)| field), field, "{errors}");
         }
     }
 }

@@ -4,8 +4,8 @@ use model::cds::{CardFeedback, NewCdsFeedback};
 use model::page::{Page, PageRequest};
 use serde_json::{Value, json};
 use sims::cds_hooks::config::CdsHooksConfig;
-use sims::cds_hooks::feedback::{self, Delivery, Entry};
-use sims::cds_hooks::{Refusal, accept};
+use sims::cds_hooks::feedback::{self, Delivery, FeedbackEntry};
+use sims::cds_hooks::{CdsError, accept};
 use sims::idempotency::IdempotencyKey;
 use world::{Context, Sandbox, World};
 
@@ -27,7 +27,7 @@ pub async fn feedback(app: &App, access: &Access, new: NewCdsFeedback, once: Opt
     let token = once.map(IdempotencyKey::from);
     let (given, known): (Vec<CardFeedback>, Option<IdempotencyKey>) = (new.into_entries()?, token.clone());
     let looked = query(app, access, move |_, sandbox, context| {
-        let earlier = known.as_ref().map_or(Ok(None), |token| feedback::earlier(sandbox, token));
+        let earlier = known.as_ref().map_or(Ok(None), |token| feedback::earlier_result(sandbox, token));
         silent(either(earlier, || feedback::plan(sandbox, context, &given)))
     });
     let entries = match looked.await? {
@@ -35,7 +35,7 @@ pub async fn feedback(app: &App, access: &Access, new: NewCdsFeedback, once: Opt
         Err(earlier) => return Ok(earlier),
     };
     let delivered = futures_util::future::join_all(entries.iter().map(|entry| deliver(app, access, entry))).await;
-    let entries: Vec<(Entry, Delivery)> = entries.into_iter().zip(delivered).collect();
+    let entries: Vec<(FeedbackEntry, Delivery)> = entries.into_iter().zip(delivered).collect();
     let actor = access.actor.clone();
     let message = move |_: &World, sandbox: &Sandbox, context: &Context<'_>| {
         feedback::record(sandbox, &actor, context, &entries, token.as_ref())
@@ -55,7 +55,7 @@ pub async fn accept(
     let (about, known) = ((invocation, suggestion), token.clone());
     let wanted = about.clone();
     let looked = query(app, access, move |world, sandbox, context| {
-        let earlier = known.as_ref().map_or(Ok(None), |token| accept::earlier(sandbox, token));
+        let earlier = known.as_ref().map_or(Ok(None), |token| accept::earlier_result(sandbox, token));
         silent(either(earlier, || accept::plan(world, sandbox, context, &wanted.0, &wanted.1)))
     });
     let entry = match looked.await? {
@@ -73,16 +73,16 @@ pub async fn accept(
 
 /// The earlier response to the same request, or the actions to apply.
 fn either<T>(
-    earlier: Result<Option<Value>, Refusal>,
-    plan: impl FnOnce() -> Result<T, Refusal>,
-) -> Result<Result<T, Value>, Refusal> {
+    earlier: Result<Option<Value>, CdsError>,
+    plan: impl FnOnce() -> Result<T, CdsError>,
+) -> Result<Result<T, Value>, CdsError> {
     match earlier? {
         Some(earlier) => Ok(Err(earlier)),
         None => plan().map(Ok),
     }
 }
 
-async fn deliver(app: &App, access: &Access, entry: &Entry) -> Delivery {
+async fn deliver(app: &App, access: &Access, entry: &FeedbackEntry) -> Delivery {
     let Some((service, base_url)) = entry.service.as_ref().and_then(|one| Some((one, one.base_url.as_ref()?))) else {
         return Delivery::None;
     };
@@ -96,7 +96,7 @@ async fn deliver(app: &App, access: &Access, entry: &Entry) -> Delivery {
         url,
         headers: headers(&config, base_url),
         body: Some(json!({"feedback": [entry.body]})),
-        seconds: config.seconds(base_url, service.timeout_seconds),
+        seconds: config.timeout_seconds(base_url, service.timeout_seconds),
     };
     match call::taken(app, request).await {
         Ok(()) => Delivery::Sent,

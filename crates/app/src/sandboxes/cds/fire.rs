@@ -2,10 +2,10 @@
 
 use model::cds::FiredHook;
 use serde_json::{Value, json};
-use sims::cds_hooks::Refusal;
+use sims::cds_hooks::CdsError;
 use sims::cds_hooks::chart::fhir_server;
 use sims::cds_hooks::config::CdsHooksConfig;
-use sims::cds_hooks::invoke::{self, Answered, Call, Fired, Plan};
+use sims::cds_hooks::invoke::{self, CallResult, HookRequest, InvocationPlan, ServiceCall};
 use sims::idempotency::IdempotencyKey;
 use world::{Context, Sandbox, World};
 
@@ -44,16 +44,16 @@ async fn fire_with(
     let token = once.map(IdempotencyKey::from);
     discover_config(app, access).await?;
     let reach = FhirReach::find(app, access, base).await?;
-    let fired = Fired { hook, context, service, fhir_url: reach.url.clone() };
+    let fired = HookRequest { hook, context, service, fhir_url: reach.url.clone() };
     let known = token.clone();
     let looked = query(app, access, move |world, sandbox, context| {
-        let earlier = known.as_ref().map_or(Ok(None), |token| invoke::earlier(sandbox, token));
+        let earlier = known.as_ref().map_or(Ok(None), |token| invoke::earlier_result(sandbox, token));
         silent(earlier.and_then(|earlier| match earlier {
             Some(earlier) => Ok(Err(earlier)),
             None => invoke::plan(world, sandbox, context, &fired).map(Ok),
         }))
     });
-    let plan: Plan = match looked.await? {
+    let plan: InvocationPlan = match looked.await? {
         Ok(plan) => plan,
         Err(earlier) => return Ok(earlier),
     };
@@ -65,15 +65,15 @@ async fn fire_with(
     command(app, access, message).await
 }
 
-async fn called(app: &App, access: &Access, reach: &FhirReach, one: &Call) -> Answered {
-    if let Some(cards) = &one.service.canned {
-        return Answered::Json(json!({ "cards": cards }));
+async fn called(app: &App, access: &Access, reach: &FhirReach, one: &ServiceCall) -> CallResult {
+    if let Some(cards) = &one.service.canned_cards {
+        return CallResult::Response(json!({ "cards": cards }));
     }
-    let Some(base_url) = &one.service.base_url else { return Answered::Later };
+    let Some(base_url) = &one.service.base_url else { return CallResult::Pending };
     let config = CdsHooksConfig::of(&access.sandbox.config);
     let path = format!("cds-services/{}", one.service.definition.id);
     let Some(url) = outbound::below(base_url, &path, "") else {
-        return Answered::Nothing("the service's address cannot be read".to_owned());
+        return CallResult::Failed("the service's address cannot be read".to_owned());
     };
     let mut body = one.request.clone();
     reach.grant(&mut body, &one.service.definition.id);
@@ -82,9 +82,9 @@ async fn called(app: &App, access: &Access, reach: &FhirReach, one: &Call) -> An
         url,
         headers: headers(&config, base_url),
         body: Some(body),
-        seconds: config.seconds(base_url, one.service.timeout_seconds),
+        seconds: config.timeout_seconds(base_url, one.service.timeout_seconds),
     };
-    call::json(app, request).await.map_or_else(Answered::Nothing, Answered::Json)
+    call::json(app, request).await.map_or_else(CallResult::Failed, CallResult::Response)
 }
 
 /// The URL and the access token for services to reach the playground's FHIR server, if the config provides them.
@@ -96,7 +96,7 @@ struct FhirReach {
 impl FhirReach {
     async fn find(app: &App, access: &Access, base: BaseUrl<'_>) -> Result<Self, AppError> {
         let server = query(app, access, |world, _, _| {
-            silent(Ok::<_, Refusal>(fhir_server(world).map(|server| server.id.clone())))
+            silent(Ok::<_, CdsError>(fhir_server(world).map(|server| server.id.clone())))
         });
         let server = match server.await? {
             Some(id) => app.runtime().sandbox(&id).await?,

@@ -10,7 +10,7 @@ use model::cds::CdsAnswer;
 use model::page::{Page, PageRequest};
 use serde_json::Value;
 pub use sims::cds_hooks::invocations::Filter;
-use sims::cds_hooks::{Refusal, answer, invocations};
+use sims::cds_hooks::{CdsError, answer, invocations};
 use sims::idempotency::IdempotencyConflict;
 use world::{Context, Outcome, Sandbox, World};
 
@@ -44,7 +44,7 @@ pub async fn respond(app: &App, access: &Access, id: String, answer: CdsAnswer) 
 /// A query to a sandbox that takes traffic, so that a service may be called after it.
 async fn query<T, F>(app: &App, access: &Access, query: F) -> Result<T, AppError>
 where
-    F: FnOnce(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, Refusal>> + Send + 'static,
+    F: FnOnce(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, CdsError>> + Send + 'static,
     T: Send + 'static,
 {
     look(app, &access.during_traffic(), query).await
@@ -53,13 +53,13 @@ where
 /// A query to the sandbox's state. It also works after the end of a task run, if the caller has that access.
 async fn look<T, F>(app: &App, access: &Access, query: F) -> Result<T, AppError>
 where
-    F: FnOnce(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, Refusal>> + Send + 'static,
+    F: FnOnce(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, CdsError>> + Send + 'static,
     T: Send + 'static,
 {
     let id = access.sandbox.id.clone();
     let query = move |world: &World, context: &Context<'_>| match world.sandboxes.get(&id) {
         Some(sandbox) => query(world, sandbox, context),
-        None => silent(Err(Refusal::Missing("sandbox"))),
+        None => silent(Err(CdsError::Missing("sandbox"))),
     };
     app.runtime().query(access.reader(), Cost::Heavy, query).await?.map_err(refused)
 }
@@ -67,13 +67,13 @@ where
 /// A command.
 async fn command<T, F>(app: &App, access: &Access, message: F) -> Result<T, AppError>
 where
-    F: Fn(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, Refusal>> + Send + 'static,
+    F: Fn(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, CdsError>> + Send + 'static,
     T: Send + 'static,
 {
     let id = access.sandbox.id.clone();
     let message = move |world: &World, context: &Context<'_>| match world.sandboxes.get(&id) {
         Some(sandbox) => message(world, sandbox, context),
-        None => silent(Err(Refusal::Missing("sandbox"))),
+        None => silent(Err(CdsError::Missing("sandbox"))),
     };
     app.runtime().command(&access.sandbox, message).await?.map_err(refused)
 }
@@ -83,16 +83,16 @@ fn silent<T>(answer: T) -> Outcome<T> {
     Outcome { answer, changes: Vec::new(), events: Vec::new() }
 }
 
-fn passed<T>(outcome: Outcome<T>) -> Outcome<Result<T, Refusal>> {
+fn passed<T>(outcome: Outcome<T>) -> Outcome<Result<T, CdsError>> {
     let Outcome { answer, changes, events } = outcome;
     Outcome { answer: Ok(answer), changes, events }
 }
 
-fn refused(refusal: Refusal) -> AppError {
+fn refused(refusal: CdsError) -> AppError {
     match refusal {
-        Refusal::Invalid(errors) => AppError::Invalid(errors),
-        Refusal::Missing(what) => AppError::NotFound(what),
-        Refusal::Conflict(message) => AppError::conflict(message),
-        Refusal::Used(_) => AppError::conflict(IdempotencyConflict::MESSAGE),
+        CdsError::Invalid(errors) => AppError::Invalid(errors),
+        CdsError::Missing(what) => AppError::NotFound(what),
+        CdsError::Conflict(message) => AppError::conflict(message),
+        CdsError::IdempotencyConflict(_) => AppError::conflict(IdempotencyConflict::MESSAGE),
     }
 }

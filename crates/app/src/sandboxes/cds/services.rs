@@ -94,7 +94,7 @@ async fn discover(
                 url,
                 headers: headers(&config, &base_url),
                 body: None,
-                seconds: config.seconds(&base_url, timeout_seconds),
+                seconds: config.timeout_seconds(&base_url, timeout_seconds),
             };
             call::json(app, request).await
         }
@@ -102,7 +102,7 @@ async fn discover(
     let actor = access.actor.clone();
     let message = move |_: &World, sandbox: &Sandbox, context: &Context<'_>| {
         let discovery = Discovery { base_url: &base_url, timeout_seconds, answer: &answer };
-        services::discovered(sandbox, &actor, context, &discovery)
+        services::record_discovery(sandbox, &actor, context, &discovery)
     };
     command(app, access, message).await
 }

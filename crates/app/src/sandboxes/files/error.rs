@@ -1,13 +1,13 @@
 //! Errors of a file drop: a rejection by the simulator, or an error of the server.
 
-use sims::files::Refusal;
+use sims::files::FilesError;
 
 use crate::AppError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum FileDropError {
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] FilesError),
     #[error(transparent)]
     App(#[from] AppError),
 }
@@ -23,10 +23,10 @@ impl From<FileDropError> for AppError {
     fn from(error: FileDropError) -> Self {
         match error {
             FileDropError::App(error) => error,
-            FileDropError::Refused(Refusal::NotFound) => AppError::NotFound("file"),
-            FileDropError::Refused(Refusal::NoDirectory) => AppError::NotFound("directory"),
-            FileDropError::Refused(Refusal::Precondition) => AppError::PreconditionFailed,
-            FileDropError::Refused(Refusal::Full(words)) => AppError::TooLarge(words),
+            FileDropError::Refused(FilesError::NotFound) => AppError::NotFound("file"),
+            FileDropError::Refused(FilesError::NoDirectory) => AppError::NotFound("directory"),
+            FileDropError::Refused(FilesError::Precondition) => AppError::PreconditionFailed,
+            FileDropError::Refused(FilesError::Full(words)) => AppError::TooLarge(words),
             FileDropError::Refused(refusal) => AppError::conflict(refusal.to_string()),
         }
     }

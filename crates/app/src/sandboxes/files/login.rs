@@ -2,7 +2,7 @@
 
 use model::SandboxId;
 use model::simulator::SimulatorType;
-use sims::files::{self, Call, Client, Via};
+use sims::files::{self, Call, Client, Protocol};
 use subtle::ConstantTimeEq;
 use world::{Context, Outcome, World};
 
@@ -21,7 +21,7 @@ pub async fn login(app: &App, user: &str, password: &str) -> Result<Option<FileD
     }
     let expected = credentials::own(&sandbox, "password");
     let is_right: bool = expected.as_bytes().ct_eq(password.as_bytes()).into();
-    let client = Client { actor: sandbox.id.to_string(), via: Via::Sftp };
+    let client = Client { actor: sandbox.id.to_string(), protocol: Protocol::Sftp };
     let drop = FileDrop { app: app.clone(), sandbox, client, after_end: false };
     if drop.is_locked().await? {
         return Ok(None);
@@ -48,15 +48,15 @@ impl FileDrop {
     async fn note_login(&self) -> Result<(), AppError> {
         let (id, client) = (self.sandbox.id.clone(), self.client.clone());
         let look = move |world: &World, context: &Context<'_>| {
-            let changes = world.sandboxes.get(&id).is_some_and(files::login_changes);
+            let changes = world.sandboxes.get(&id).is_some_and(files::has_failed_logins);
             let call = Call { world, context, sandbox: &id, client: &client };
-            let Outcome { events, .. } = files::note_login(&call);
+            let Outcome { events, .. } = files::record_login(&call);
             Outcome { answer: changes, changes: Vec::new(), events: if changes { Vec::new() } else { events } }
         };
         if self.app.runtime().query(&self.sandbox, Cost::Light, look).await? {
             let (id, client) = (self.sandbox.id.clone(), self.client.clone());
             let note = move |world: &World, context: &Context<'_>| {
-                files::note_login(&Call { world, context, sandbox: &id, client: &client })
+                files::record_login(&Call { world, context, sandbox: &id, client: &client })
             };
             self.app.runtime().command(&self.sandbox, note).await?;
         }
@@ -71,7 +71,7 @@ impl FileDrop {
         }
         let (id, client) = (self.sandbox.id.clone(), self.client.clone());
         let note = move |world: &World, context: &Context<'_>| {
-            files::note_wrong_password(&Call { world, context, sandbox: &id, client: &client })
+            files::record_wrong_password(&Call { world, context, sandbox: &id, client: &client })
         };
         Ok(self.app.runtime().command(&self.sandbox, note).await?)
     }

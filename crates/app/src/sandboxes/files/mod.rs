@@ -9,9 +9,9 @@ mod upload;
 use model::dataset::DatasetFile;
 use model::page::{Page, PageRequest};
 use sims::files::config::FilesConfig;
-use sims::files::{self, Answered, Call, Client, Quota};
-pub use sims::files::{Condition, Move, Parents};
-pub use sims::files::{Entry, Refusal, TreePath, Via, Written, lists};
+use sims::files::{self, Call, Client, FilesOutcome, Quota};
+pub use sims::files::{Condition, MoveRequest, Parents};
+pub use sims::files::{FilesError, Protocol, TreeEntry, TreePath, WrittenFile, etag_list_matches};
 use std::sync::Arc;
 use store::sandboxes::StoredSandbox;
 use world::{Context, Direction, World};
@@ -37,9 +37,9 @@ pub struct FileDrop {
 }
 
 impl FileDrop {
-    pub fn new(app: &App, access: Access, via: Via) -> Self {
+    pub fn new(app: &App, access: Access, protocol: Protocol) -> Self {
         let Access { sandbox, actor, after_end } = access;
-        Self { app: app.clone(), sandbox, client: Client { actor, via }, after_end }
+        Self { app: app.clone(), sandbox, client: Client { actor, protocol }, after_end }
     }
 
     /// Files with this prefix, by path.
@@ -49,7 +49,7 @@ impl FileDrop {
         let direction = if is_back { Direction::Backward } else { Direction::Forward };
         let most = request.limit + 1;
         let list = move |call: &Call<'_>| {
-            files::list(call, files::Part { prefix: &prefix, from: from.as_deref(), direction, most })
+            files::list(call, files::ListRange { prefix: &prefix, after: from.as_deref(), direction, limit: most })
         };
         let rows = self.query(Cost::Heavy, list).await?;
         Ok(Page::from_rows(rows, &request, |file| file.path.clone()))
@@ -57,16 +57,16 @@ impl FileDrop {
 
     /// The files of the inbox, by path.
     pub async fn inbox(&self) -> Result<Vec<DatasetFile>, FileDropError> {
-        let part = files::Part { prefix: INBOX, from: None, direction: Direction::Forward, most: MAX_LISTED };
+        let part = files::ListRange { prefix: INBOX, after: None, direction: Direction::Forward, limit: MAX_LISTED };
         self.query(Cost::Heavy, move |call| files::list(call, part)).await
     }
 
-    pub async fn stat(&self, path: &TreePath) -> Result<Entry, FileDropError> {
+    pub async fn stat(&self, path: &TreePath) -> Result<TreeEntry, FileDropError> {
         let path = path.clone();
         self.query(Cost::Light, move |call| files::stat(call, &path)).await
     }
 
-    pub async fn directory(&self, path: &TreePath) -> Result<Vec<Entry>, FileDropError> {
+    pub async fn directory(&self, path: &TreePath) -> Result<Vec<TreeEntry>, FileDropError> {
         let path = path.clone();
         self.query(Cost::Heavy, move |call| files::directory(call, &path)).await
     }
@@ -82,7 +82,7 @@ impl FileDrop {
         self.command(move |call| files::delete(call, &path, &condition)).await
     }
 
-    pub async fn rename(&self, wanted: Move) -> Result<(), FileDropError> {
+    pub async fn rename(&self, wanted: MoveRequest) -> Result<(), FileDropError> {
         let target = wanted.to.clone();
         self.command(move |call| files::rename(call, &wanted)).await?;
         self.after_write(&target).await;
@@ -124,7 +124,7 @@ impl FileDrop {
     async fn query<T: Send + 'static>(
         &self,
         cost: Cost,
-        query: impl FnOnce(&Call<'_>) -> Answered<T> + Send + 'static,
+        query: impl FnOnce(&Call<'_>) -> FilesOutcome<T> + Send + 'static,
     ) -> Result<T, FileDropError> {
         let (id, client) = (self.sandbox.id.clone(), self.client.clone());
         let run =
@@ -135,7 +135,7 @@ impl FileDrop {
 
     async fn command<T: Send + 'static>(
         &self,
-        command: impl Fn(&Call<'_>) -> Answered<T> + Send + 'static,
+        command: impl Fn(&Call<'_>) -> FilesOutcome<T> + Send + 'static,
     ) -> Result<T, FileDropError> {
         let (id, client) = (self.sandbox.id.clone(), self.client.clone());
         let run = move |world: &World, context: &Context<'_>| {

@@ -1,10 +1,10 @@
 //! Uploads of files. The file appears when the upload is complete and stored.
 
 use bytes::Bytes;
-use sims::files::{self, Call, Condition, Parents, Stored, TreePath, Written};
+use sims::files::{self, Call, Condition, Parents, StoredContent, TreePath, WrittenFile};
 use world::{Context, Outcome, World};
 
-use super::{FileDrop, FileDropError, Refusal};
+use super::{FileDrop, FileDropError, FilesError};
 use crate::upload_buffer::UploadBuffer;
 use runtime::{CHUNK_BYTES, Cost, FileReader};
 
@@ -35,16 +35,16 @@ impl FileDrop {
         let quota = self.quota();
         let most = self.app.limits().file_bytes.min(quota.bytes);
         if target.announced > most {
-            return Err(Refusal::Full(format!("a file has at most {most} bytes here")).into());
+            return Err(FilesError::Full(format!("a file has at most {most} bytes here")).into());
         }
         let planned = self.planned(&target, unknown(target.announced), false);
-        let by_sftp = self.client.via == super::Via::Sftp;
+        let by_sftp = self.client.protocol == super::Protocol::Sftp;
         let (id, client) = (self.sandbox.id.clone(), self.client.clone());
         let look = move |world: &World, context: &Context<'_>| {
             let call = Call { world, context, sandbox: &id, client: &client };
-            let may = files::may_write(&call, &planned);
+            let may = files::check_writable(&call, &planned);
             let sandbox = world.sandboxes.get(&id).filter(|_| by_sftp);
-            let answer = may.map(|()| sandbox.and_then(files::short_after));
+            let answer = may.map(|()| sandbox.and_then(files::upload_limit));
             Outcome { answer, changes: Vec::new(), events: Vec::new() }
         };
         let short_after = self.app.runtime().query(&self.sandbox, Cost::Light, look).await??;
@@ -52,10 +52,10 @@ impl FileDrop {
         Ok(Upload { drop: self.clone(), target, buffer, short_after, was_cut: false })
     }
 
-    fn planned(&self, target: &Target, stored: Stored, is_short: bool) -> files::Upload {
+    fn planned(&self, target: &Target, stored: StoredContent, is_short: bool) -> files::Upload {
         files::Upload {
             path: target.path.clone(),
-            stored: Stored { content_type: target.content_type.clone(), ..stored },
+            stored: StoredContent { content_type: target.content_type.clone(), ..stored },
             condition: target.condition.clone(),
             parents: target.parents,
             quota: self.quota(),
@@ -75,8 +75,8 @@ impl FileDrop {
 }
 
 /// A placeholder for bytes that have not arrived.
-fn unknown(size: u64) -> Stored {
-    Stored { sha256: String::new(), size, content_type: None, is_text: false, chunks: Vec::new() }
+fn unknown(size: u64) -> StoredContent {
+    StoredContent { sha256: String::new(), size, content_type: None, is_text: false, chunks: Vec::new() }
 }
 
 impl Upload {
@@ -92,7 +92,7 @@ impl Upload {
     pub async fn replaces(&self) -> Result<bool, FileDropError> {
         match self.drop.peek(&self.target.path).await {
             Ok(_) => Ok(true),
-            Err(FileDropError::Refused(Refusal::NotFound)) => Ok(false),
+            Err(FileDropError::Refused(FilesError::NotFound)) => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -101,7 +101,7 @@ impl Upload {
     pub async fn load_current(&mut self) -> Result<bool, FileDropError> {
         let reader = match self.drop.peek(&self.target.path).await {
             Ok(reader) => reader,
-            Err(FileDropError::Refused(Refusal::NotFound)) => return Ok(false),
+            Err(FileDropError::Refused(FilesError::NotFound)) => return Ok(false),
             Err(error) => return Err(error),
         };
         self.target.content_type = Some(reader.file.content_type.clone());
@@ -126,7 +126,7 @@ impl Upload {
                 if !data.is_empty() {
                     self.buffer.write(offset, data).await?;
                 }
-                return Err(Refusal::Full("the write was cut short".into()).into());
+                return Err(FilesError::Full("the write was cut short".into()).into());
             }
         }
         Ok(self.buffer.write(offset, data).await?)
@@ -146,7 +146,7 @@ impl Upload {
     }
 
     /// Stores the file. It is durable and visible when this returns.
-    pub async fn finish(self) -> Result<Written, FileDropError> {
+    pub async fn finish(self) -> Result<WrittenFile, FileDropError> {
         let Self { drop, target, buffer, was_cut, .. } = self;
         let stored = buffer.store(&drop.app).await?;
         let upload = drop.planned(&target, stored, was_cut);

@@ -13,7 +13,7 @@ use model::voice::{NewCall, NewTurn};
 use serde_json::Value;
 use sims::idempotency::{IdempotencyConflict, IdempotencyKey};
 pub use sims::voice::calls::Exchange;
-use sims::voice::calls::{self, Asking, Refusal};
+use sims::voice::calls::{self, CallError, CallRequest};
 use sims::voice::inbox;
 pub use sims::voice::inbox::Filter;
 pub use sims::voice::wire;
@@ -39,7 +39,7 @@ pub async fn dial(app: &App, access: &Access, new: NewCall, once: Option<Once>) 
         None => access.clone(),
     };
     let number = number(&line);
-    command(app, &line, None, once, move |world, asking| calls::dial(world, asking, &new, &number)).await
+    command(app, &line, None, once, move |world, request| calls::dial(world, request, &new, &number)).await
 }
 
 /// The line of the playground with this number; the caller's own line if there is none.
@@ -56,7 +56,7 @@ async fn line_with(app: &App, access: &Access, to: &str) -> Result<Access, AppEr
 
 /// The agent answers a ringing call.
 pub async fn answer(app: &App, access: &Access, call: String, once: Option<Once>) -> Result<Exchange, AppError> {
-    command(app, access, Some(call.clone()), once, move |_, asking| calls::answer(asking, &call)).await
+    command(app, access, Some(call.clone()), once, move |_, request| calls::answer(request, &call)).await
 }
 
 /// The agent speaks, presses keys or stays silent.
@@ -67,12 +67,12 @@ pub async fn turn(
     new: NewTurn,
     once: Option<Once>,
 ) -> Result<Exchange, AppError> {
-    command(app, access, Some(call.clone()), once, move |world, asking| calls::turn(world, asking, &call, &new)).await
+    command(app, access, Some(call.clone()), once, move |world, request| calls::turn(world, request, &call, &new)).await
 }
 
 /// The agent ends a call.
 pub async fn hang_up(app: &App, access: &Access, call: String) -> Result<Exchange, AppError> {
-    command(app, access, Some(call.clone()), None, move |_, asking| calls::hang_up(asking, &call)).await
+    command(app, access, Some(call.clone()), None, move |_, request| calls::hang_up(request, &call)).await
 }
 
 /// Oldest first.
@@ -138,7 +138,7 @@ async fn command<F>(
     act: F,
 ) -> Result<Exchange, AppError>
 where
-    F: Fn(&World, Asking<'_>) -> Outcome<Result<Exchange, Refusal>> + Send + 'static,
+    F: Fn(&World, CallRequest<'_>) -> Outcome<Result<Exchange, CallError>> + Send + 'static,
 {
     let (id, actor, token) = (access.sandbox.id.clone(), access.actor.clone(), once.map(IdempotencyKey::from));
     let message = move |world: &World, context: &Context<'_>| {
@@ -146,8 +146,8 @@ where
             if token.as_ref().is_some_and(|token| calls::is_used_elsewhere(world, sandbox, token)) {
                 return Outcome { answer: Err(used_otherwise()), changes: Vec::new(), events: Vec::new() };
             }
-            let asking = Asking { sandbox, actor: &actor, context, token: token.as_ref() };
-            let Outcome { answer, changes, events } = act(world, asking);
+            let request = CallRequest { sandbox, actor: &actor, context, idempotency_key: token.as_ref() };
+            let Outcome { answer, changes, events } = act(world, request);
             Outcome { answer: answer.map_err(refused), changes, events }
         })
     };
@@ -178,19 +178,19 @@ fn line_of<'a>(world: &'a World, own: &'a SandboxId, call: Option<&str>) -> &'a 
     let Some(call) = call else { return own };
     let after_end = world.sandboxes.get(own).is_some_and(|sandbox| !sandbox.is_active);
     let has = |sandbox: &&Sandbox| {
-        sandbox.kind == SimulatorType::Voice && (sandbox.is_active || after_end) && calls::has(sandbox, call)
+        sandbox.kind == SimulatorType::Voice && (sandbox.is_active || after_end) && calls::has_call(sandbox, call)
     };
-    let is_here = world.sandboxes.get(own).is_some_and(|sandbox| calls::has(sandbox, call));
+    let is_here = world.sandboxes.get(own).is_some_and(|sandbox| calls::has_call(sandbox, call));
     let other = || world.sandboxes.values().find(has).map(|sandbox| &sandbox.id);
     if is_here { own } else { other().unwrap_or(own) }
 }
 
-fn refused(refusal: Refusal) -> AppError {
+fn refused(refusal: CallError) -> AppError {
     match refusal {
-        Refusal::Invalid(errors) => AppError::Invalid(errors),
-        Refusal::NoSuchCall => NO_CALL,
-        Refusal::Conflict(words) => AppError::conflict(words),
-        Refusal::Used(_) => used_otherwise(),
+        CallError::Invalid(errors) => AppError::Invalid(errors),
+        CallError::NoSuchCall => NO_CALL,
+        CallError::Conflict(words) => AppError::conflict(words),
+        CallError::IdempotencyConflict(_) => used_otherwise(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Responses with the content of a file, or a range of it.
 
-use app::sandboxes::files::{Entry, FileDrop, FileReader, TreePath, lists};
+use app::sandboxes::files::{FileDrop, FileReader, TreeEntry, TreePath, etag_list_matches};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -17,8 +17,8 @@ pub(super) async fn respond(
 ) -> Result<Response, ApiError> {
     if is_head {
         return match files.stat(path).await.map_err(app::AppError::from)? {
-            Entry::File(file) => Ok(with_file_headers(Body::empty().into_response(), &file, file.size)),
-            Entry::Directory { .. } => Err(ApiError::new(Code::Conflict, "the path is a directory")),
+            TreeEntry::File(file) => Ok(with_file_headers(Body::empty().into_response(), &file, file.size)),
+            TreeEntry::Directory { .. } => Err(ApiError::new(Code::Conflict, "the path is a directory")),
         };
     }
     let reader = files.open(path).await.map_err(app::AppError::from)?;
@@ -47,7 +47,9 @@ fn applicable_range<'h>(headers: &'h HeaderMap, file: &DatasetFile) -> Option<&'
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let is_same = match headers.get(header::IF_RANGE) {
         None => true,
-        Some(_) => text(header::IF_RANGE).is_some_and(|tag| tag != "*" && lists(tag, Some(&file.sha256), false)),
+        Some(_) => {
+            text(header::IF_RANGE).is_some_and(|tag| tag != "*" && etag_list_matches(tag, Some(&file.sha256), false))
+        }
     };
     text(header::RANGE).filter(|_| is_same)
 }

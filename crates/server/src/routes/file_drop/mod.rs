@@ -3,7 +3,7 @@
 mod download;
 mod range;
 
-use app::sandboxes::files::{Condition, FileDrop, Move, Parents, Target, TreePath, Upload, Via};
+use app::sandboxes::files::{Condition, FileDrop, MoveRequest, Parents, Protocol, Target, TreePath, Upload};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{self, Request};
@@ -114,7 +114,7 @@ async fn write(
         path: writable(scope.value(0), "path")?,
         content_type: content_type(headers)?,
         condition: condition(headers)?,
-        parents: Parents::Made,
+        parents: Parents::Created,
         announced: content_length(headers),
     };
     let upload = file_drop(&state, scope).begin_upload(target).await.map_err(app::AppError::from)?;
@@ -164,13 +164,13 @@ async fn rename(
 ) -> Result<StatusCode, ApiError> {
     let from = TreePath::exact(scope.value(0)).ok_or_else(not_found)?;
     let to = writable(&body.move_to, "move_to")?;
-    let rename = Move { from, to, replaces: body.overwrite, parents: Parents::Made };
+    let rename = MoveRequest { from, to, replaces: body.overwrite, parents: Parents::Created };
     file_drop(&state, scope).rename(rename).await.map_err(app::AppError::from)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 fn file_drop(state: &State, scope: SandboxScope<Files>) -> FileDrop {
-    FileDrop::new(&state.app, scope.access, Via::Http)
+    FileDrop::new(&state.app, scope.access, Protocol::Http)
 }
 
 /// Also the error for paths that are not valid.

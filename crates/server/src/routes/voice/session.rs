@@ -1,8 +1,8 @@
 //! The session of one WebSocket: carries out the agent's messages in its call, and reports the turns of the call.
 
 use app::sandboxes::voice;
-use app::sandboxes::voice::wire::relay::Relay;
-use app::sandboxes::voice::wire::{Act, native, relay};
+use app::sandboxes::voice::wire::relay::RelayReader;
+use app::sandboxes::voice::wire::{ClientAction, native, relay};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use model::voice::NewCall;
@@ -16,7 +16,7 @@ use crate::routes::sandbox_routes::SandboxScope;
 /// The message format of the WebSocket.
 pub(super) enum Protocol {
     Native,
-    Relay(Relay),
+    Relay(RelayReader),
 }
 
 pub(super) struct Session {
@@ -92,10 +92,10 @@ impl Session {
         };
         let (app, call) = (self.state.app.clone(), self.call.clone());
         let result = match act.map_err(invalid)? {
-            Act::Nothing => return Ok(Vec::new()),
-            Act::Turn(new) => voice::turn(&app, &scope.access, call, new, None).await,
-            Act::Answer => voice::answer(&app, &scope.access, call, None).await,
-            Act::HangUp => voice::hang_up(&app, &scope.access, call).await,
+            ClientAction::Nothing => return Ok(Vec::new()),
+            ClientAction::Turn(new) => voice::turn(&app, &scope.access, call, new, None).await,
+            ClientAction::Answer => voice::answer(&app, &scope.access, call, None).await,
+            ClientAction::HangUp => voice::hang_up(&app, &scope.access, call).await,
         };
         if let Err(error) = result {
             return Err(SessionError::Recoverable(error.into()));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use app::sandboxes::voice;
-use app::sandboxes::voice::wire::relay::Relay;
+use app::sandboxes::voice::wire::relay::RelayReader;
 use axum::extract;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
@@ -106,7 +106,7 @@ fn open(
     let chosen = upgrade.selected_protocol().and_then(|name| name.to_str().ok()).map(ToOwned::to_owned);
     let protocol = match query.protocol.as_deref().or(chosen.as_deref()) {
         None | Some(NATIVE) => Protocol::Native,
-        Some(RELAY) => Protocol::Relay(Relay::default()),
+        Some(RELAY) => Protocol::Relay(RelayReader::default()),
         Some(_) => {
             let message = format!("must be `{NATIVE}` or `{RELAY}`");
             return Err(ApiError::invalid(FieldErrors::one("protocol", message)));

@@ -3,7 +3,7 @@
 use model::FieldErrors;
 use serde::Deserialize;
 
-use super::rules::{LONGEST_PROMPT, NAME_RULE, check_patience, is_name};
+use super::rules::{MAX_PROMPT_LENGTH, NAME_RULE, check_retry_policy, is_name};
 use crate::authored::{Authored, text};
 
 /// Asks the caller for a named field.
@@ -15,10 +15,10 @@ pub struct Collect {
     pub kind: CollectKind,
     pub min_length: Option<i64>,
     pub max_length: Option<i64>,
-    /// Whether what was given is read back, and taken only when the caller agrees.
+    /// Whether the line reads the value back and asks for confirmation.
     pub confirm: Option<bool>,
     pub next: String,
-    /// Where a caller goes who has not given it; the line hangs up without it.
+    /// Where the call continues if the caller gives no valid value. Without it, the line hangs up.
     pub otherwise: Option<String>,
     pub retries: Option<i64>,
     pub timeout_seconds: Option<i64>,
@@ -36,8 +36,8 @@ pub enum CollectKind {
 
 impl Authored for Collect {
     fn validate(&self, errors: &mut FieldErrors) {
-        text(errors, "prompt", &self.prompt, LONGEST_PROMPT);
-        check_patience(errors, self.retries, self.timeout_seconds);
+        text(errors, "prompt", &self.prompt, MAX_PROMPT_LENGTH);
+        check_retry_policy(errors, self.retries, self.timeout_seconds);
         if !is_name(&self.field) {
             errors.add("field", NAME_RULE);
         }
@@ -45,7 +45,7 @@ impl Authored for Collect {
             let Some(length) = length else { continue };
             errors.range(field, length, 1..=1000);
             if matches!(self.kind, CollectKind::Date | CollectKind::Name) {
-                errors.add(field, "only `digits` and `free` have a length");
+                errors.add(field, "is only allowed for the kinds `digits` and `free`");
             }
         }
         if self.min_length.unwrap_or(1) > self.max_length.unwrap_or(1000) {

@@ -3,7 +3,7 @@
 use model::FieldErrors;
 use serde::Deserialize;
 
-use super::rules::LONGEST_PROMPT;
+use super::rules::MAX_PROMPT_LENGTH;
 use crate::authored::{Authored, optional_text};
 
 #[derive(Clone, Debug, Deserialize)]
@@ -14,6 +14,6 @@ pub struct Hangup {
 
 impl Authored for Hangup {
     fn validate(&self, errors: &mut FieldErrors) {
-        optional_text(errors, "prompt", self.prompt.as_ref(), LONGEST_PROMPT);
+        optional_text(errors, "prompt", self.prompt.as_ref(), MAX_PROMPT_LENGTH);
     }
 }

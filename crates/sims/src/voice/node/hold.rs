@@ -1,12 +1,12 @@
-//! The node that lets the caller wait.
+//! The node that puts the caller on hold.
 
 use model::FieldErrors;
 use serde::Deserialize;
 
-use super::rules::LONGEST_PROMPT;
+use super::rules::MAX_PROMPT_LENGTH;
 use crate::authored::{Authored, text};
 
-/// Lets the caller wait.
+/// Puts the caller on hold.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hold {
@@ -17,7 +17,7 @@ pub struct Hold {
 
 impl Authored for Hold {
     fn validate(&self, errors: &mut FieldErrors) {
-        text(errors, "prompt", &self.prompt, LONGEST_PROMPT);
+        text(errors, "prompt", &self.prompt, MAX_PROMPT_LENGTH);
         errors.range("seconds", self.seconds, 0..=3600);
     }
 }

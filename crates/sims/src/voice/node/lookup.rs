@@ -1,4 +1,4 @@
-//! The node that finds the record of which later prompts speak.
+//! The node that looks up the record for later prompts.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use serde::Deserialize;
 use super::rules::{NAME_RULE, is_name};
 use crate::authored::{Authored, text};
 
-/// Finds the record that later prompts speak of.
+/// Looks up the record for `{{record.…}}` in later prompts.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lookup {
     pub source: LookupSource,
-    /// A FHIR resource type, or the name of rows.
+    /// A FHIR resource type, or the name of a collection of rows.
     pub resource: String,
-    /// FHIR search parameter or row field, and the value wanted; fields of the call as `{{field.…}}`.
+    /// FHIR search parameters or row members with the expected values, which may contain `{{field.…}}`.
     pub r#match: BTreeMap<String, String>,
     pub found: String,
     pub not_found: String,
@@ -37,10 +37,10 @@ impl Authored for Lookup {
         if self.r#match.is_empty() || self.r#match.len() > 20 {
             errors.add("match", format!("must have 1 to 20 conditions, has {}", self.r#match.len()));
         }
-        for (name, wanted) in self.r#match.iter().take(20) {
-            let place = format!("match.{}", shortened(name, 80));
-            errors.length(&place, name, 1..=100);
-            text(errors, &place, wanted, 200);
+        for (name, expected) in self.r#match.iter().take(20) {
+            let field = format!("match.{}", shortened(name, 80));
+            errors.length(&field, name, 1..=100);
+            text(errors, &field, expected, 200);
         }
     }
 }

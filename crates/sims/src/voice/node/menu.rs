@@ -1,4 +1,4 @@
-//! The node that lets the caller choose by key or by word.
+//! The node that lets the caller choose an option, by speech or keys.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use model::FieldErrors;
 use model::reading::shortened;
 use serde::Deserialize;
 
-use super::rules::{LONGEST_PROMPT, check_patience, check_phrases};
+use super::rules::{MAX_PROMPT_LENGTH, check_phrases, check_retry_policy};
 use crate::authored::{Authored, text};
 
-/// Lets the caller choose by key or by word.
+/// Lets the caller choose an option, by speech or keys.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Menu {
     pub prompt: String,
-    pub options: Vec<Choice>,
-    /// Where a caller goes who has not chosen; the line hangs up without it.
+    pub options: Vec<MenuOption>,
+    /// Where the call continues if the caller chooses nothing. Without it, the line hangs up.
     pub otherwise: Option<String>,
     pub retries: Option<i64>,
     pub timeout_seconds: Option<i64>,
@@ -24,7 +24,7 @@ pub struct Menu {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Choice {
+pub struct MenuOption {
     pub dtmf: Option<String>,
     #[serde(default)]
     pub phrases: Vec<String>,
@@ -33,8 +33,8 @@ pub struct Choice {
 
 impl Authored for Menu {
     fn validate(&self, errors: &mut FieldErrors) {
-        text(errors, "prompt", &self.prompt, LONGEST_PROMPT);
-        check_patience(errors, self.retries, self.timeout_seconds);
+        text(errors, "prompt", &self.prompt, MAX_PROMPT_LENGTH);
+        check_retry_policy(errors, self.retries, self.timeout_seconds);
         if self.options.is_empty() {
             errors.add("options", "must not be empty");
         }
@@ -42,18 +42,18 @@ impl Authored for Menu {
             option.validate(errors);
         });
         if errors.is_empty() {
-            self.check_that_choices_differ(errors);
+            self.check_unique_options(errors);
         }
     }
 }
 
 impl Menu {
-    fn check_that_choices_differ(&self, errors: &mut FieldErrors) {
-        let mut taken = BTreeMap::new();
+    fn check_unique_options(&self, errors: &mut FieldErrors) {
+        let mut seen = BTreeMap::new();
         for (index, option) in self.options.iter().enumerate() {
             let phrases = option.phrases.iter().map(|phrase| phrase.trim().to_lowercase());
             for choice in phrases.chain(option.dtmf.clone()) {
-                match taken.insert(choice.clone(), index) {
+                match seen.insert(choice.clone(), index) {
                     Some(earlier) if earlier != index => {
                         let message = format!("`{}` also chooses options.{earlier}", shortened(&choice, 60));
                         errors.add(format!("options.{index}"), message);
@@ -65,7 +65,7 @@ impl Menu {
     }
 }
 
-impl Choice {
+impl MenuOption {
     fn validate(&self, errors: &mut FieldErrors) {
         if self.dtmf.is_none() && self.phrases.is_empty() {
             errors.add("", "must have `dtmf` or `phrases`");

@@ -1,4 +1,4 @@
-//! The nodes of a phone line's graph: one file for each kind.
+//! The nodes of an IVR graph: one file for each type.
 
 mod collect;
 mod hangup;
@@ -19,17 +19,17 @@ pub use self::collect::{Collect, CollectKind};
 pub use self::hangup::Hangup;
 pub use self::hold::Hold;
 pub use self::lookup::{Lookup, LookupSource};
-pub use self::menu::{Choice, Menu};
+pub use self::menu::{Menu, MenuOption};
 pub use self::representative::{Beat, Representative};
-pub(crate) use self::rules::{NAME_RULE, check_patience, is_name};
+pub(crate) use self::rules::{NAME_RULE, check_retry_policy, is_name};
 pub use self::say::Say;
 pub use self::transfer::Transfer;
 pub use self::voicemail::Voicemail;
 use crate::authored;
 
-/// One node, told by its `type`.
+/// A node. Its `type` member selects the variant.
 #[derive(Clone, Debug)]
-pub enum Node {
+pub enum IvrNode {
     Say(Say),
     Menu(Menu),
     Collect(Collect),
@@ -41,7 +41,7 @@ pub enum Node {
     Hangup(Hangup),
 }
 
-impl Node {
+impl IvrNode {
     pub fn read(authored: &Value) -> Result<Self, FieldErrors> {
         let (kind, members) = split_tag(authored, "type")?;
         match kind.as_str() {
@@ -61,7 +61,7 @@ impl Node {
         }
     }
 
-    /// Where each edge stands inside the node, and the node that it leads to.
+    /// The edges, as the field that names the target and the target.
     pub(crate) fn edges(&self) -> Vec<(String, &str)> {
         const NONE: (&str, Option<&String>) = ("", None);
         let named = match self {
@@ -75,16 +75,17 @@ impl Node {
             Self::Transfer(transfer) => [("next", transfer.next.as_ref()), NONE],
             Self::Hangup(_) => [NONE, NONE],
         };
-        let named = named.into_iter().filter_map(|(place, target)| Some((place.to_owned(), target?.as_str())));
+        let named = named.into_iter().filter_map(|(field, target)| Some((field.to_owned(), target?.as_str())));
         let options = match self {
             Self::Menu(menu) => menu.options.as_slice(),
             _ => &[],
         };
-        let chosen = options.iter().enumerate().map(|(index, option)| (format!("options.{index}.next"), &*option.next));
-        named.chain(chosen).collect()
+        let option_edges =
+            options.iter().enumerate().map(|(index, option)| (format!("options.{index}.next"), &*option.next));
+        named.chain(option_edges).collect()
     }
 
-    /// Where each text with templates stands inside the node, and the text.
+    /// The texts that may contain templates, with their fields.
     pub(crate) fn prompts(&self) -> Vec<(String, &str)> {
         let prompt = match self {
             Self::Say(Say { prompt, .. })
@@ -101,7 +102,7 @@ impl Node {
             prompt.map(|prompt| ("prompt".to_owned(), prompt.as_str())).into_iter().collect();
         match self {
             Self::Lookup(Lookup { r#match, .. }) => {
-                prompts.extend(r#match.iter().map(|(name, wanted)| (format!("match.{name}"), wanted.as_str())));
+                prompts.extend(r#match.iter().map(|(name, expected)| (format!("match.{name}"), expected.as_str())));
             }
             Self::Representative(Representative { beats, fallback, .. }) => {
                 let answers = beats.iter().enumerate();

@@ -1,25 +1,25 @@
-//! The node at which somebody answers by script.
+//! The node with a representative who answers by script.
 
 use model::FieldErrors;
 use serde::Deserialize;
 
-use super::rules::{LONGEST_PROMPT, NAME_RULE, check_phrases, is_name};
+use super::rules::{MAX_PROMPT_LENGTH, NAME_RULE, check_phrases, is_name};
 use crate::authored::{Authored, optional_text, text};
 
-/// Somebody who answers by script.
+/// A representative who answers by script.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Representative {
     pub prompt: String,
     pub beats: Vec<Beat>,
-    /// What is said when no beat fits.
+    /// The answer if no beat matches.
     pub fallback: Option<String>,
-    /// Where the call goes when the caller has nothing more; without it the representative says goodbye and hangs up.
+    /// Where the call continues when the caller says goodbye. Without it, the representative says goodbye and hangs up.
     pub next: Option<String>,
 }
 
-/// Fits when the caller says one of the phrases, or gives what is missing of the fields. What a field holds is told by its
-/// name: `…date` and `…dob` a date, `…name` a name, every other a code with a digit in it.
+/// One part of the script. It matches if the caller says one of the phrases, or the missing values of the fields. The name of a
+/// field decides its kind: `…date` and `…dob` are dates, `…name` is a name, and all others are codes that contain a digit.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beat {
@@ -32,8 +32,8 @@ pub struct Beat {
 
 impl Authored for Representative {
     fn validate(&self, errors: &mut FieldErrors) {
-        text(errors, "prompt", &self.prompt, LONGEST_PROMPT);
-        optional_text(errors, "fallback", self.fallback.as_ref(), LONGEST_PROMPT);
+        text(errors, "prompt", &self.prompt, MAX_PROMPT_LENGTH);
+        optional_text(errors, "fallback", self.fallback.as_ref(), MAX_PROMPT_LENGTH);
         if self.beats.is_empty() {
             errors.add("beats", "must not be empty");
         }
@@ -47,7 +47,7 @@ impl Authored for Representative {
                     errors.add("", NAME_RULE);
                 }
             });
-            text(errors, "answer", &beat.answer, LONGEST_PROMPT);
+            text(errors, "answer", &beat.answer, MAX_PROMPT_LENGTH);
         });
     }
 }

@@ -1,20 +1,20 @@
-//! Rules that several kinds of node share.
+//! Validation that several types of nodes share.
 
 use model::FieldErrors;
 
 use crate::authored::text;
 
-pub(super) const LONGEST_PROMPT: usize = 4000;
+pub(super) const MAX_PROMPT_LENGTH: usize = 4000;
 
 pub(crate) const NAME_RULE: &str = "must be a name of 1 to 64 letters, digits, `_` or `-`";
 
-/// The names of nodes and fields.
+/// Whether the text is a valid name of a node or field.
 pub(crate) fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-/// How long and how often the line asks.
-pub(crate) fn check_patience(errors: &mut FieldErrors, retries: Option<i64>, timeout_seconds: Option<i64>) {
+/// Checks how often and how long a node waits for input.
+pub(crate) fn check_retry_policy(errors: &mut FieldErrors, retries: Option<i64>, timeout_seconds: Option<i64>) {
     if let Some(retries) = retries {
         errors.range("retries", retries, 0..=10);
     }

@@ -1,12 +1,12 @@
-//! The node that speaks and goes on.
+//! The node that says a prompt.
 
 use model::FieldErrors;
 use serde::Deserialize;
 
-use super::rules::LONGEST_PROMPT;
+use super::rules::MAX_PROMPT_LENGTH;
 use crate::authored::{Authored, text};
 
-/// Speaks and goes on.
+/// Says a prompt and continues.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Say {
@@ -16,6 +16,6 @@ pub struct Say {
 
 impl Authored for Say {
     fn validate(&self, errors: &mut FieldErrors) {
-        text(errors, "prompt", &self.prompt, LONGEST_PROMPT);
+        text(errors, "prompt", &self.prompt, MAX_PROMPT_LENGTH);
     }
 }

@@ -1,15 +1,15 @@
-//! Nodes that are refused, and where.
+//! Validation of nodes.
 
 use serde_json::{Value, json};
 
-use super::Node;
+use super::IvrNode;
 
-/// The first places at which a node is refused.
+/// Checks the fields of the first errors of each node.
 fn check(cases: &[(Value, &str)]) {
-    for (node, places) in cases {
-        let errors = Node::read(node).expect_err(&node.to_string());
-        let found: Vec<&str> = errors.iter().map(|(place, _)| place).collect();
-        assert!(found.join(" ").starts_with(places), "{node}: {errors}");
+    for (node, fields) in cases {
+        let errors = IvrNode::read(node).expect_err(&node.to_string());
+        let found: Vec<&str> = errors.iter().map(|(field, _)| field).collect();
+        assert!(found.join(" ").starts_with(fields), "{node}: {errors}");
     }
 }
 
@@ -35,7 +35,7 @@ fn menus() {
     let menu = |options: Value| json!({"type": "menu", "prompt": "x", "options": options});
     let one = json!({"dtmf": "1", "next": "a"});
     let yes = json!([{"phrases": ["Yes", "yes"], "next": "a"}, {"phrases": ["YES "], "next": "b"}]);
-    let impatient = json!({"type": "menu", "prompt": "x", "options": [one], "retries": -1, "timeout_seconds": 0});
+    let invalid_policy = json!({"type": "menu", "prompt": "x", "options": [one], "retries": -1, "timeout_seconds": 0});
     check(&[
         (menu(json!([])), "options"),
         (menu(json!([{"next": "a"}])), "options.0"),
@@ -45,7 +45,7 @@ fn menus() {
         (menu(json!([one, one])), "options.1"),
         (menu(yes), "options.1"),
         (menu(json!(vec![one; 21])), "options"),
-        (impatient, "retries timeout_seconds"),
+        (invalid_policy, "retries timeout_seconds"),
     ]);
 }
 
@@ -58,9 +58,9 @@ fn nodes_that_ask_and_look_up() {
     let collect = json!({"type": "collect", "prompt": "x", "field": "a", "kind": "digits", "next": "a"});
     let lookup = json!({"type": "lookup", "source": "fhir", "resource": "Patient", "match": {"a": "b"},
         "found": "a", "not_found": "b"});
-    let desk = json!({"type": "representative", "prompt": "x", "beats": [{"phrases": ["y"], "answer": "z"}]});
-    for good in [&collect, &lookup, &desk] {
-        assert!(Node::read(good).is_ok(), "{good}");
+    let representative = json!({"type": "representative", "prompt": "x", "beats": [{"phrases": ["y"], "answer": "z"}]});
+    for good in [&collect, &lookup, &representative] {
+        assert!(IvrNode::read(good).is_ok(), "{good}");
     }
     let short = with(collect.clone(), "max_length", json!(4));
     check(&[
@@ -71,8 +71,8 @@ fn nodes_that_ask_and_look_up() {
         (with(lookup.clone(), "match", json!({})), "match"),
         (with(lookup.clone(), "match", json!({"a": ""})), "match.a"),
         (with(lookup, "source", json!("sql")), "source"),
-        (with(desk.clone(), "beats", json!([])), "beats"),
-        (with(desk.clone(), "beats", json!([{"answer": "y"}])), "beats.0"),
-        (with(desk, "beats", json!([{"fields": ["a b"], "answer": ""}])), "beats.0.answer beats.0.fields.0"),
+        (with(representative.clone(), "beats", json!([])), "beats"),
+        (with(representative.clone(), "beats", json!([{"answer": "y"}])), "beats.0"),
+        (with(representative, "beats", json!([{"fields": ["a b"], "answer": ""}])), "beats.0.answer beats.0.fields.0"),
     ]);
 }

@@ -1,13 +1,13 @@
-//! The node that hands the call to another line.
+//! The node that transfers the call.
 
 use model::FieldErrors;
 use serde::Deserialize;
 
-use super::rules::LONGEST_PROMPT;
+use super::rules::MAX_PROMPT_LENGTH;
 use crate::authored::{Authored, text};
 use crate::contact_points;
 
-/// Passes the call on, to a number outside or to another node.
+/// Transfers the call to an external number or to another node.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transfer {
@@ -18,11 +18,11 @@ pub struct Transfer {
 
 impl Authored for Transfer {
     fn validate(&self, errors: &mut FieldErrors) {
-        text(errors, "prompt", &self.prompt, LONGEST_PROMPT);
+        text(errors, "prompt", &self.prompt, MAX_PROMPT_LENGTH);
         if let Some(number) = &self.number {
             contact_points::check_phone_number(errors, "number", number);
             if self.next.is_some() {
-                errors.add("next", "a call that goes to a `number` does not come back");
+                errors.add("next", "cannot be combined with `number`");
             }
         }
     }

@@ -1,12 +1,12 @@
-//! The node that takes a message.
+//! The node that records a voicemail.
 
 use model::FieldErrors;
 use serde::Deserialize;
 
-use super::rules::LONGEST_PROMPT;
+use super::rules::MAX_PROMPT_LENGTH;
 use crate::authored::{Authored, text};
 
-/// Takes a message; the call ends after it without `next`.
+/// Records a voicemail. Without `next`, the call ends afterwards.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Voicemail {
@@ -17,7 +17,7 @@ pub struct Voicemail {
 
 impl Authored for Voicemail {
     fn validate(&self, errors: &mut FieldErrors) {
-        text(errors, "prompt", &self.prompt, LONGEST_PROMPT);
+        text(errors, "prompt", &self.prompt, MAX_PROMPT_LENGTH);
         if let Some(seconds) = self.max_seconds {
             errors.range("max_seconds", seconds, 1..=3600);
         }

@@ -1,17 +1,16 @@
-//! What the two sides of a call tell each other over a WebSocket, in the line's own messages or in those of a relay that
-//! others have defined.
+//! The messages of a call over a WebSocket: either the line's own protocol or ConversationRelay.
 
 pub mod native;
 pub mod relay;
 
 use model::voice::NewTurn;
 
-/// What an agent does.
+/// An action of the agent.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Act {
+pub enum ClientAction {
     Turn(NewTurn),
     Answer,
     HangUp,
-    /// Nothing that changes the call yet.
+    /// Nothing that changes the call.
     Nothing,
 }

@@ -1,13 +1,13 @@
-//! The stream's own messages: what REST takes and gives, one JSON object in each frame.
+//! The native protocol: the JSON objects of the REST API, one in each frame.
 //!
-//! From the line `{"type": "call" | "turn" | "ended" | "error", …}`, from the agent a turn as REST takes it, or
+//! The line sends `{"type": "call" | "turn" | "ended" | "error", …}`. The agent sends turns like in the REST API,
 //! `{"answer": true}` or `{"hangup": true}`.
 
 use model::voice::NewTurn;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Act;
+use super::ClientAction;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,15 +20,15 @@ struct Message {
     hangup: Option<bool>,
 }
 
-/// What an agent wants.
-pub fn read(text: &str) -> Result<Act, String> {
+/// Reads a message of the agent.
+pub fn read(text: &str) -> Result<ClientAction, String> {
     let message: Message = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let Message { say, dtmf, silence, interrupts, answer, hangup } = message;
     match (answer, hangup) {
-        (Some(true), None) => Ok(Act::Answer),
-        (None, Some(true)) => Ok(Act::HangUp),
-        (None, None) => Ok(Act::Turn(NewTurn { say, dtmf, silence, interrupts })),
-        _ => Err("`answer` and `hangup` stand alone and are true".to_owned()),
+        (Some(true), None) => Ok(ClientAction::Answer),
+        (None, Some(true)) => Ok(ClientAction::HangUp),
+        (None, None) => Ok(ClientAction::Turn(NewTurn { say, dtmf, silence, interrupts })),
+        _ => Err("`answer` and `hangup` must be true and cannot be combined with other members".to_owned()),
     }
 }
 
@@ -54,9 +54,9 @@ mod tests {
 
     #[test]
     fn messages_are_read() {
-        assert!(matches!(read(r#"{"hangup": true}"#), Ok(Act::HangUp)));
-        assert!(matches!(read(r#"{"answer": true}"#), Ok(Act::Answer)));
-        assert!(matches!(read(r#"{"say": "Hello"}"#), Ok(Act::Turn(NewTurn { say: Some(_), .. }))));
+        assert!(matches!(read(r#"{"hangup": true}"#), Ok(ClientAction::HangUp)));
+        assert!(matches!(read(r#"{"answer": true}"#), Ok(ClientAction::Answer)));
+        assert!(matches!(read(r#"{"say": "Hello"}"#), Ok(ClientAction::Turn(NewTurn { say: Some(_), .. }))));
         for bad in [
             "",
             "[]",

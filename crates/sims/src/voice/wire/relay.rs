@@ -1,27 +1,27 @@
-//! The messages of ConversationRelay, a relay of telephone calls as text that existing voice agents speak
+//! The messages of ConversationRelay, a protocol for phone calls as text that existing voice agents use
 //! (<https://www.twilio.com/docs/voice/conversationrelay/websocket-messages>).
 //!
-//! From the line `setup`, `prompt`, `dtmf`, `interrupt` and `error`; from the agent `text`, whose tokens are one turn when
-//! the last has come, `sendDigits`, `end`, and `language`, which changes nothing here.
+//! The line sends `setup`, `prompt`, `dtmf`, `interrupt` and `error`. The agent sends `text`, whose tokens become one turn with
+//! the last token, `sendDigits`, `end`, and `language`, which is ignored.
 
 use model::voice::NewTurn;
 use serde_json::{Value, json};
 
-use super::Act;
+use super::ClientAction;
 
-/// What an agent has begun to say.
+/// Reads messages of the agent, and collects the tokens of a turn.
 #[derive(Debug, Default)]
-pub struct Relay {
+pub struct RelayReader {
     tokens: String,
 }
 
-/// A turn has no more letters; four bytes each.
-const MOST_BYTES: usize = 40_000;
-/// How long a word takes.
+/// The maximum length of a turn in bytes: 10,000 characters of up to four bytes.
+const MAX_BYTES: usize = 40_000;
+/// The assumed duration of a word.
 const WORD_MILLISECONDS: usize = 400;
 
-impl Relay {
-    pub fn read(&mut self, text: &str) -> Result<Act, String> {
+impl RelayReader {
+    pub fn read(&mut self, text: &str) -> Result<ClientAction, String> {
         let message: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
         let member = |name: &str| message.get(name).and_then(Value::as_str);
         match member("type") {
@@ -31,31 +31,31 @@ impl Relay {
             }
             Some("sendDigits") => {
                 let digits = member("digits").ok_or("a sendDigits message has `digits`")?.to_owned();
-                Ok(Act::Turn(NewTurn { dtmf: Some(digits), ..NewTurn::default() }))
+                Ok(ClientAction::Turn(NewTurn { dtmf: Some(digits), ..NewTurn::default() }))
             }
-            Some("end") => Ok(Act::HangUp),
-            Some("language") => Ok(Act::Nothing),
-            Some("play") => Err("this line plays no media; send text".to_owned()),
+            Some("end") => Ok(ClientAction::HangUp),
+            Some("language") => Ok(ClientAction::Nothing),
+            Some("play") => Err("this line cannot play media; send text".to_owned()),
             _ => Err("the type must be text, sendDigits, language or end".to_owned()),
         }
     }
 
-    /// A turn with nothing in it is silence.
-    fn speak(&mut self, token: &str, is_last: bool) -> Result<Act, String> {
-        if self.tokens.len() + token.len() > MOST_BYTES {
+    /// An empty turn is silence.
+    fn speak(&mut self, token: &str, is_last: bool) -> Result<ClientAction, String> {
+        if self.tokens.len() + token.len() > MAX_BYTES {
             self.tokens.clear();
-            return Err("too much was said without a last token; it is forgotten".to_owned());
+            return Err("too much text without a last token; it was discarded".to_owned());
         }
         self.tokens.push_str(token);
         if !is_last {
-            return Ok(Act::Nothing);
+            return Ok(ClientAction::Nothing);
         }
-        let said = std::mem::take(&mut self.tokens);
-        let turn = match said.trim() {
+        let text = std::mem::take(&mut self.tokens);
+        let turn = match text.trim() {
             "" => NewTurn { silence: Some(true), ..NewTurn::default() },
-            said => NewTurn { say: Some(said.to_owned()), ..NewTurn::default() },
+            text => NewTurn { say: Some(text.to_owned()), ..NewTurn::default() },
         };
-        Ok(Act::Turn(turn))
+        Ok(ClientAction::Turn(turn))
     }
 }
 
@@ -69,7 +69,7 @@ pub fn setup(call: &Value, sandbox: &str, number: &str) -> Value {
         "callStatus": if text("status") == "ringing" { "RINGING" } else { "IN-PROGRESS" }, "customParameters": {}})
 }
 
-/// What the agent is told of a turn; of its own only that it was cut off.
+/// The messages to the agent about a turn. Of the agent's own turns, only cut-off ones are reported.
 pub fn turn(turn: &Value) -> Vec<Value> {
     let text = |member: &str| turn[member].as_str().unwrap_or_default();
     if text("speaker") == "agent" {
@@ -80,9 +80,9 @@ pub fn turn(turn: &Value) -> Vec<Value> {
         return cut_off.into_iter().collect();
     }
     let keys = text("dtmf").chars().map(|key| json!({"type": "dtmf", "digit": key.to_string()}));
-    let said = (!text("text").is_empty())
+    let prompt = (!text("text").is_empty())
         .then(|| json!({"type": "prompt", "voicePrompt": text("text"), "lang": "en-US", "last": true}));
-    keys.chain(said).collect()
+    keys.chain(prompt).collect()
 }
 
 pub fn error(message: &str) -> Value {
@@ -95,14 +95,14 @@ mod tests {
 
     #[test]
     fn tokens_become_turns() {
-        let mut relay = Relay::default();
-        assert!(matches!(relay.read(r#"{"type":"text","token":"Hel","last":false}"#), Ok(Act::Nothing)));
+        let mut relay = RelayReader::default();
+        assert!(matches!(relay.read(r#"{"type":"text","token":"Hel","last":false}"#), Ok(ClientAction::Nothing)));
         let turn = relay.read(r#"{"type":"text","token":"lo","last":true,"lang":"en-US","interruptible":true}"#);
-        assert!(matches!(turn, Ok(Act::Turn(NewTurn { say: Some(said), .. })) if said == "Hello"));
+        assert!(matches!(turn, Ok(ClientAction::Turn(NewTurn { say: Some(said), .. })) if said == "Hello"));
         let silence = relay.read(r#"{"type":"text","token":"","last":true}"#);
-        assert!(matches!(silence, Ok(Act::Turn(NewTurn { silence: Some(true), .. }))));
+        assert!(matches!(silence, Ok(ClientAction::Turn(NewTurn { silence: Some(true), .. }))));
         let long = json!({"type": "text", "token": "x".repeat(39_000)}).to_string();
-        assert!(matches!(relay.read(&long), Ok(Act::Nothing)));
+        assert!(matches!(relay.read(&long), Ok(ClientAction::Nothing)));
         assert!(relay.read(&long).is_err() && relay.tokens.is_empty());
         for bad in
             ["", "{}", r#"{"type":"play","source":"x"}"#, r#"{"type":"text"}"#, r#"{"type":"sendDigits","digits":1}"#]

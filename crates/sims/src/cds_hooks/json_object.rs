@@ -1,4 +1,4 @@
-//! Reading the members of foreign JSON, and naming what is wrong with them.
+//! Reading and validating members of JSON objects from services.
 
 use model::FieldErrors;
 use model::reading::{described, shortened};
@@ -6,23 +6,28 @@ use serde_json::{Map, Value};
 
 use crate::authored;
 
-/// What becomes of members that the standard does not know.
+/// How to handle members that the standard does not define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unknown {
-    Refused,
-    LetBe,
+pub enum UnknownMembers {
+    Rejected,
+    Ignored,
 }
 
-/// The members of an object; a null is a member that is not there.
-pub(super) struct Members<'v>(&'v Map<String, Value>);
+/// A JSON object. Members that are null count as missing.
+pub(super) struct JsonObject<'v>(&'v Map<String, Value>);
 
-impl<'v> Members<'v> {
-    pub(super) fn of(errors: &mut FieldErrors, value: &'v Value, known: &[&str], unknown: Unknown) -> Option<Self> {
+impl<'v> JsonObject<'v> {
+    pub(super) fn of(
+        errors: &mut FieldErrors,
+        value: &'v Value,
+        known: &[&str],
+        unknown: UnknownMembers,
+    ) -> Option<Self> {
         let Some(members) = value.as_object() else {
             errors.add("", format!("must be an object, is {}", described(value)));
             return None;
         };
-        if unknown == Unknown::Refused {
+        if unknown == UnknownMembers::Rejected {
             for name in members.keys().filter(|name| !known.contains(&name.as_str())) {
                 let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
                 errors.add(shortened(name, 80), format!("is not a known field; known: {}", names.join(", ")));
@@ -38,7 +43,7 @@ impl<'v> Members<'v> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// The text of a member. Anything else is a fault.
+    /// A string member. Other values are errors.
     pub(super) fn text(&self, errors: &mut FieldErrors, name: &str, is_required: bool) -> Option<&'v str> {
         match self.get(name) {
             None => {
@@ -49,21 +54,21 @@ impl<'v> Members<'v> {
             }
             Some(Value::String(text)) => Some(text),
             Some(other) => {
-                errors.add(name, format!("must be text, is {}", described(other)));
+                errors.add(name, format!("must be a string, is {}", described(other)));
                 None
             }
         }
     }
 
-    pub(super) fn required_text(&self, errors: &mut FieldErrors, name: &str, most: usize) {
+    pub(super) fn required_text(&self, errors: &mut FieldErrors, name: &str, max: usize) {
         if let Some(text) = self.text(errors, name, true) {
-            authored::text(errors, name, text, most);
+            authored::text(errors, name, text, max);
         }
     }
 
-    pub(super) fn optional_text(&self, errors: &mut FieldErrors, name: &str, most: usize) {
+    pub(super) fn optional_text(&self, errors: &mut FieldErrors, name: &str, max: usize) {
         if let Some(text) = self.text(errors, name, false) {
-            errors.length(name, text, 0..=most);
+            errors.length(name, text, 0..=max);
         }
     }
 
@@ -87,28 +92,28 @@ impl<'v> Members<'v> {
         }
     }
 
-    /// An absolute address that a browser can load.
+    /// An absolute URL that a browser can load.
     pub(super) fn url(&self, errors: &mut FieldErrors, name: &str, is_required: bool) {
         let Some(text) = self.text(errors, name, is_required) else { return };
         let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or_default();
         let is_plain = text.len() <= 8000 && !text.contains(|c: char| c.is_whitespace() || c.is_control());
         if rest.is_empty() || rest.starts_with('/') || !is_plain {
-            errors.add(name, "must be an absolute address that starts with https:// or http://");
+            errors.add(name, "must be an absolute URL that starts with https:// or http://");
         }
     }
 }
 
-/// Judges a member that is a list, if it is there.
+/// Checks each item of a list member, if it exists.
 pub(super) fn list(
     errors: &mut FieldErrors,
-    members: &Members<'_>,
+    members: &JsonObject<'_>,
     name: &str,
-    most: usize,
+    max: usize,
     check: impl Fn(&mut FieldErrors, &Value),
 ) {
     match members.get(name) {
         None => {}
-        Some(Value::Array(items)) => errors.each(name, items, most, |item, errors| check(errors, item)),
+        Some(Value::Array(items)) => errors.each(name, items, max, |item, errors| check(errors, item)),
         Some(other) => errors.add(name, format!("must be a list, is {}", described(other))),
     }
 }
