@@ -40,7 +40,7 @@ targets! {
     x12: x12_interchange x12_query;
     documents: document_file document_specification;
     fhir: fhir_ndjson fhir_bundle fhir_layer fhir_validate fhir_search fhir_search_value fhir_reference;
-    fhirpath: fhirpath_expression fhirpath_resource fhirpath_moment;
+    fhirpath: fhirpath_expression fhirpath_resource fhirpath_temporal;
     sims: fhir_request fhir_page fhir_json_patch fhir_transaction fhir_scopes simulator_config scenario
         x12_clearinghouse cds_answer;
     voice: voice_message;

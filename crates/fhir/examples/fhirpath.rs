@@ -6,12 +6,13 @@ use std::hint::black_box;
 use std::io::{self, BufRead, Write};
 use std::time::Instant;
 
+use clinical::PartialDateTime;
 use serde_json::{Value, json};
-use verial_fhir::fhirpath::{Context, FhirPath, Moment, MomentKind};
+use verial_fhir::fhirpath::{Context, FhirPath};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let is_timed = std::env::args().any(|argument| argument == "--time");
-    let now = Moment::parse(MomentKind::DateTime, "2026-11-16T02:00:00.000Z").ok_or("no time")?;
+    let now = PartialDateTime::parse_fhir("2026-11-16T02:00:00.000Z").ok_or("no time")?;
     let mut files: HashMap<String, Value> = HashMap::new();
     let mut out = io::stdout().lock();
     for line in io::stdin().lock().lines() {

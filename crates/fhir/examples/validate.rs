@@ -4,8 +4,8 @@
 
 use std::time::{Duration, Instant};
 
+use clinical::PartialDateTime;
 use serde_json::Value;
-use verial_fhir::fhirpath::{Moment, MomentKind};
 use verial_fhir::validate;
 use verial_fhir::validate::{Profile, conformance, impossible_references};
 
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Prints what is wrong with a resource beyond its structure: references, invariants, concepts, and known profiles.
 fn beyond(file: &str, resource: &Value) -> Result<(), Box<dyn std::error::Error>> {
-    let now = || Moment::parse(MomentKind::DateTime, "2026-01-01T00:00:00Z").ok_or("a time");
+    let now = || PartialDateTime::parse_fhir("2026-01-01T00:00:00Z").ok_or("a time");
     for fault in impossible_references(resource) {
         println!("{file}: reference: {fault}");
     }

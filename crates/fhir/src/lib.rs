@@ -2,7 +2,6 @@
 //! validation by them, the streaming ingest of datasets, search, and the indexed layer that a dataset becomes.
 //! No I/O, no clock, no randomness: bytes come in as arguments.
 
-pub mod calendar;
 pub mod definitions;
 mod excerpt;
 pub mod fhirpath;

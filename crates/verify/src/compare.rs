@@ -6,13 +6,13 @@
 
 use std::cmp::Ordering;
 
+use clinical::PartialDateTime;
 use serde_json::Value;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::authored::Authored;
 use crate::budget::Budget;
 use crate::comparison::Comparison;
-use crate::moment::Moment;
 use crate::number::{self, Decimal};
 use crate::phrase::PhraseResult;
 use crate::quantifier::Quantifier;
@@ -109,8 +109,8 @@ pub(crate) fn satisfies(
             value.and_then(|value| number::is_within_tolerance(&value, &expected, tolerance.as_str())) == Some(true)
         }
         Comparison::Date(expected) => {
-            let expected = Moment::read(expected).ok_or("`expected` is not a date")?;
-            text().and_then(Moment::read).is_some_and(|moment| moment.is_within(&expected))
+            let expected = date_time(expected).ok_or("`expected` is not a date")?;
+            text().and_then(date_time).is_some_and(|found| found.is_within(&expected))
         }
         Comparison::Phrases(rules) => match value {
             Value::String(text) => rules.failures(0, text, budget)?.is_empty(),
@@ -187,6 +187,11 @@ enum Bound {
     UpTo,
 }
 
+/// Parses a date or time in the notation of FHIR, or of HL7 v2 (which X12 dates share).
+fn date_time(text: &str) -> Option<PartialDateTime> {
+    PartialDateTime::parse_fhir(text).or_else(|| PartialDateTime::parse_hl7v2(text))
+}
+
 /// Compares numbers with numbers, and text with text: as dates if the bound is a date, else by code points.
 fn is_beyond(value: &Value, bound: &Value, typing: Typing, side: Bound) -> bool {
     let order = match bound {
@@ -196,12 +201,12 @@ fn is_beyond(value: &Value, bound: &Value, typing: Typing, side: Bound) -> bool 
         }
         Value::String(bound) => {
             let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { return false };
-            if let Some(bound) = Moment::read(bound) {
-                return Moment::read(text).is_some_and(|moment| match side {
-                    Bound::Above => moment.starts_after(&bound),
-                    Bound::From => moment.starts_with_or_after(&bound),
-                    Bound::Below => moment.ends_before(&bound),
-                    Bound::UpTo => moment.ends_with_or_before(&bound),
+            if let Some(bound) = date_time(bound) {
+                return date_time(text).is_some_and(|found| match side {
+                    Bound::Above => found.starts_after(&bound),
+                    Bound::From => found.starts_with_or_after(&bound),
+                    Bound::Below => found.ends_before(&bound),
+                    Bound::UpTo => found.ends_with_or_before(&bound),
                 });
             }
             Some(nfc(text).cmp(&nfc(bound)))
@@ -288,6 +293,29 @@ mod tests {
         .iter()
         .map(|text| serde_json::from_str(text).expect(text))
         .collect()
+    }
+
+    #[test]
+    fn dates_are_read_in_the_notations_of_fhir_and_hl7v2() {
+        for (text, is_date) in [
+            ("2026-03-31", true),
+            ("20260331", true),
+            ("2026-03-31T07:30Z", true),
+            ("202603310930+0200", true),
+            ("2026-03-31T07:30:00+14:00", true),
+            // These used to be read: no standard allows them.
+            ("2026-03-31T07:30:00+14:30", false),
+            ("20260331073000+1430", false),
+            ("20260331073000Z", false),
+            ("2026-03-31T07", false),
+            ("tomorrow", false),
+            ("2026-1-1", false),
+        ] {
+            assert_eq!(date_time(text).is_some(), is_date, "{text}");
+        }
+        let read = |text: &str| date_time(text).expect(text);
+        assert!(read("202603310930+0200").is_within(&read("2026-03-31T07:30Z")));
+        assert!(read("2026-03-31T07:30Z").is_within(&read("20260331")));
     }
 
     #[test]

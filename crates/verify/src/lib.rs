@@ -24,7 +24,6 @@ pub mod glob;
 mod limits;
 pub mod manual;
 pub mod matching;
-mod moment;
 mod number;
 pub mod path;
 mod pdf;

@@ -1,8 +1,9 @@
-//! FHIRPath: expressions over fixed resources, fixed expressions over any resource, and moments.
+//! FHIRPath: expressions over fixed resources, fixed expressions over any resource, dates and times.
 
 use std::sync::LazyLock;
 
-use fhir::fhirpath::{Context, EvaluationFault, FhirPath, Item, Moment, MomentKind};
+use clinical::PartialDateTime;
+use fhir::fhirpath::{Context, EvaluationFault, FhirPath, Item, Temporal, TemporalType};
 use serde_json::Value;
 
 use crate::{fixture, json};
@@ -32,7 +33,7 @@ const EXPRESSIONS: [&str; 17] = [
 ];
 
 fn context() -> Option<Context<'static>> {
-    let mut context = Context::at(Moment::parse(MomentKind::DateTime, "2026-11-16T02:00:00.000Z")?);
+    let mut context = Context::at(PartialDateTime::parse_fhir("2026-11-16T02:00:00.000Z")?);
     context.budget = 20_000;
     Some(context)
 }
@@ -67,14 +68,13 @@ pub(crate) fn fhirpath_resource(bytes: &[u8]) {
     }
 }
 
-pub(crate) fn fhirpath_moment(bytes: &[u8]) {
+pub(crate) fn fhirpath_temporal(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    for kind in [MomentKind::Date, MomentKind::DateTime, MomentKind::Time] {
-        if let Some(moment) = Moment::parse(kind, text) {
-            assert_eq!(moment.kind(), kind);
-            let printed = moment.to_string();
-            let again = Moment::parse(kind, printed.trim_start_matches('@'));
-            assert_eq!(again, Some(moment), "{printed}");
+    for temporal_type in [TemporalType::Date, TemporalType::DateTime, TemporalType::Time] {
+        if let Some(temporal) = Temporal::parse(temporal_type, text) {
+            assert_eq!(temporal.temporal_type(), temporal_type);
+            let printed = temporal.to_string();
+            assert_eq!(Temporal::parse(temporal_type, &printed), Some(temporal), "{printed}");
         }
     }
 }

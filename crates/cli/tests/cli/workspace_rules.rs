@@ -7,8 +7,9 @@ use std::process::Command;
 use serde::Deserialize;
 
 /// Crates may only depend on crates of lower layers. Add new crates here.
-const LAYERS: [&[&str]; 7] = [
-    &["model", "fhir", "hl7v2", "x12", "documents"],
+const LAYERS: [&[&str]; 8] = [
+    &["model", "clinical", "documents"],
+    &["fhir", "hl7v2", "x12"],
     &["world", "spoken", "population"],
     &["sims", "store", "client"],
     &["verify", "runtime"],
@@ -28,8 +29,8 @@ const RESTRICTED: [(&[&str], &[&str]); 3] = [
 ];
 
 /// Pure crates: no waiting, no clock, no randomness.
-const PURE: [&str; 10] =
-    ["model", "fhir", "hl7v2", "x12", "documents", "spoken", "population", "world", "sims", "verify"];
+const PURE: [&str; 11] =
+    ["model", "clinical", "fhir", "hl7v2", "x12", "documents", "spoken", "population", "world", "sims", "verify"];
 const IMPURE: [&str; 6] = ["tokio", "futures-util", "getrandom", "rand", "tracing", "tempfile"];
 
 #[derive(Deserialize)]

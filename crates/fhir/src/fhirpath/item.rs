@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use rust_decimal::Decimal;
 use serde_json::{Map, Number, Value, json};
 
-use super::moment::{Moment, MomentKind};
 use super::quantity::{CalendarUnit, Quantity, Unit};
+use super::temporal::{Temporal, TemporalType};
 use super::types::is_made_from;
 use super::value::decimal;
 use crate::definitions::{ElementType, Primitive, Structure, StructureKind};
@@ -18,7 +18,7 @@ pub enum Item<'v> {
     Integer(i64),
     Decimal(Decimal),
     Text(Cow<'v, str>),
-    Moment(Moment),
+    Temporal(Temporal),
     Quantity(Box<Quantity>),
     /// What `type()` tells.
     Type(TypeInfo),
@@ -192,13 +192,13 @@ impl<'v> Node<'v> {
             Value::Number(number) => of_number(number, primitive == Primitive::Decimal)?,
             Value::String(text) => {
                 let kind = match primitive {
-                    Primitive::Date => Some(MomentKind::Date),
-                    Primitive::DateTime | Primitive::Instant => Some(MomentKind::DateTime),
-                    Primitive::Time => Some(MomentKind::Time),
+                    Primitive::Date => Some(TemporalType::Date),
+                    Primitive::DateTime | Primitive::Instant => Some(TemporalType::DateTime),
+                    Primitive::Time => Some(TemporalType::Time),
                     _ => None,
                 };
-                let moment = kind.and_then(|kind| Moment::parse(kind, text));
-                moment.map_or(Item::Text(Cow::Borrowed(text)), Item::Moment)
+                let temporal = kind.and_then(|kind| Temporal::parse(kind, text));
+                temporal.map_or(Item::Text(Cow::Borrowed(text)), Item::Temporal)
             }
             _ => return None,
         })
@@ -266,10 +266,10 @@ impl<'v> Item<'v> {
             Self::Integer(_) => "Integer",
             Self::Decimal(_) => "Decimal",
             Self::Text(_) => "String",
-            Self::Moment(moment) => match moment.kind() {
-                MomentKind::Date => "Date",
-                MomentKind::DateTime => "DateTime",
-                MomentKind::Time => "Time",
+            Self::Temporal(temporal) => match temporal.temporal_type() {
+                TemporalType::Date => "Date",
+                TemporalType::DateTime => "DateTime",
+                TemporalType::Time => "Time",
             },
             Self::Quantity(_) => "Quantity",
             Self::Type(_) => "SimpleTypeInfo",
@@ -285,7 +285,7 @@ impl<'v> Item<'v> {
             Self::Integer(value) => json!(value),
             Self::Decimal(value) => number(*value),
             Self::Text(text) => Value::String(text.clone().into_owned()),
-            Self::Moment(moment) => Value::String(moment.to_string()),
+            Self::Temporal(temporal) => Value::String(temporal.to_string()),
             Self::Quantity(quantity) => {
                 let code = match &quantity.unit {
                     Unit::Calendar(unit) => unit.code(),

@@ -7,12 +7,12 @@ mod evaluate;
 mod function;
 mod item;
 mod mentions;
-mod moment;
 mod names;
 mod parse;
 mod quantity;
 mod resolved;
 pub(crate) mod syntax;
+mod temporal;
 mod token;
 mod types;
 mod unit;
@@ -25,10 +25,10 @@ use serde_json::Value;
 pub(crate) use constant::is_resource_constant;
 pub use item::{Item, Node, TypeInfo};
 pub use mentions::{MemberPath, Mentions};
-pub use moment::{Moment, MomentKind};
 pub use parse::{DEEPEST, LONGEST};
 pub use quantity::{CalendarUnit, Quantity, Unit};
 pub use resolved::{Context, Resolver};
+pub use temporal::{Temporal, TemporalType};
 
 /// An expression, read and ready to be evaluated on any number of resources. It prints as FHIRPath.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,12 +2,12 @@
 
 use super::PathFault;
 use super::function::Function;
-use super::moment::{Moment, MomentKind};
 use super::names::is_element_name;
 use super::quantity::{CalendarUnit, Quantity, Unit};
 use super::syntax::{
     Call, CallArguments, Expression, Literal, Operator, PathStep, Start, TYPE_POWER, TypeName, TypeOperator, Variable,
 };
+use super::temporal::Temporal;
 use super::token::{Token, TokenKind, tokens};
 use super::value::decimal;
 
@@ -122,13 +122,11 @@ impl Parser {
                 Ok(Start::Literal(Literal::Text(text)))
             }
             TokenKind::Number(number) => self.number(&number).map(Start::Literal),
-            TokenKind::Moment(text) => {
-                let kind = MomentKind::of_literal(&text);
-                let moment =
-                    Moment::parse(kind, text.strip_prefix('T').filter(|_| kind == MomentKind::Time).unwrap_or(&text));
-                let moment = moment.ok_or_else(|| self.fault(&format!("no such date or time: @{text}")))?;
+            TokenKind::Temporal(text) => {
+                let temporal = Temporal::parse_literal(&text)
+                    .ok_or_else(|| self.fault(&format!("no such date or time: @{text}")))?;
                 self.at += 1;
-                Ok(Start::Literal(Literal::Moment(moment)))
+                Ok(Start::Literal(Literal::Temporal(temporal)))
             }
             TokenKind::Word(word) if word == "true" || word == "false" => {
                 self.at += 1;

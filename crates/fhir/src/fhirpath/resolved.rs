@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 
+use clinical::PartialDateTime;
 use regex::Regex;
 use serde_json::Value;
-
-use super::moment::Moment;
 
 /// Finds what a reference such as `Patient/1` points to; contained resources and entries of the same Bundle are found
 /// without it.
@@ -16,8 +15,8 @@ pub trait Resolver {
 
 /// Serves one evaluation or many on data that outlives it; it keeps what it resolved.
 pub struct Context<'r> {
-    /// What `now()`, `today()` and `timeOfDay()` tell.
-    pub now: Moment,
+    /// The result of `now()`, `today()` and `timeOfDay()`.
+    pub now: PartialDateTime,
     pub resolver: Option<&'r dyn Resolver>,
     /// How many steps one evaluation may take.
     pub budget: u64,
@@ -43,7 +42,7 @@ const MOST_RESOLVED: usize = 1_000;
 impl<'r> Context<'r> {
     pub const BUDGET: u64 = 1_000_000;
 
-    pub fn at(now: Moment) -> Self {
+    pub fn at(now: PartialDateTime) -> Self {
         Self {
             now,
             resolver: None,

@@ -6,8 +6,8 @@ use std::fmt::{self, Display, Formatter, Write};
 use rust_decimal::Decimal;
 
 use super::function::Function;
-use super::moment::Moment;
 use super::quantity::Quantity;
+use super::temporal::Temporal;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expression {
@@ -56,7 +56,7 @@ pub(crate) enum Literal {
     Integer(i64),
     Decimal(Decimal),
     Text(String),
-    Moment(Moment),
+    Temporal(Temporal),
     Quantity(Quantity),
 }
 
@@ -210,7 +210,7 @@ impl Display for Literal {
             Self::Integer(value) => value.fmt(f),
             Self::Decimal(value) => value.fmt(f),
             Self::Text(text) => Delimited(text, '\'').fmt(f),
-            Self::Moment(moment) => moment.literal(f),
+            Self::Temporal(temporal) => temporal.literal(f),
             Self::Quantity(quantity) => quantity.fmt(f),
         }
     }

@@ -17,7 +17,7 @@ pub(super) enum TokenKind {
     Text(String),
     Number(String),
     /// `@2024-02-29T10:00`, without the `@`.
-    Moment(String),
+    Temporal(String),
     /// `$this`.
     Variable(String),
     Sign(&'static str),
@@ -53,9 +53,9 @@ impl<'t> Lexer<'t> {
             '`' => TokenKind::Name(self.delimited('`')?),
             '"' => return Err(self.fault("strings are written between single quotes")),
             '@' => {
-                let length = moment_length(&rest[1..]);
+                let length = temporal_length(&rest[1..]);
                 self.at += 1;
-                TokenKind::Moment(self.take(length).to_owned())
+                TokenKind::Temporal(self.take(length).to_owned())
             }
             '$' => {
                 self.at += 1;
@@ -172,7 +172,7 @@ fn number_length(text: &str) -> usize {
 }
 
 /// How much of the text is a date, a time, or both.
-fn moment_length(text: &str) -> usize {
+fn temporal_length(text: &str) -> usize {
     if let Some(time) = text.strip_prefix('T') {
         return 1 + time_length(time);
     }

@@ -4,9 +4,9 @@
 mod case_insensitive_systems;
 mod compare;
 mod convert;
+mod date_span;
 mod extract;
 pub mod indexed_value;
-mod moment;
 mod number;
 mod parse;
 mod path;
@@ -15,10 +15,10 @@ mod sort;
 mod stored_parameter;
 mod text_folding;
 
+pub use date_span::date_span;
 pub(crate) use extract::{CompiledExpression, is_same};
 pub use extract::{SelectedElement, extract, extract_all, select};
 pub use indexed_value::{Concept, IndexedValue, Range, Span, Target};
-pub use moment::span as date_span;
 pub use parse::{
     MAX_ALTERNATIVES, MAX_CHAIN, MAX_PARAMETERS, MAX_VALUES, NamedParameters, SearchError, escape, parse, parse_for,
 };

@@ -11,7 +11,7 @@ pub enum SortKey {
     /// A range that is open below.
     OpenBelow,
     /// Milliseconds since 1970.
-    Moment(i64),
+    Time(i64),
     /// Ignores units.
     Number(Decimal),
     /// Compares the folded text first, then the original.
@@ -39,7 +39,7 @@ impl Sort {
             IndexedValue::Date(span) => Some(match if self.descending { span.last } else { span.first } {
                 i64::MIN => SortKey::OpenBelow,
                 i64::MAX => SortKey::OpenAbove,
-                moment => SortKey::Moment(moment),
+                time => SortKey::Time(time),
             }),
             IndexedValue::Number(range) | IndexedValue::Quantity { range, .. } => Some(self.range_key(*range)),
             IndexedValue::Composite(_) => None,
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn open_ranges_sort_outside() {
         let open = [IndexedValue::Date(Span { first: 5, last: i64::MAX })];
-        assert_eq!((key(false, &open), key(true, &open)), (Some(SortKey::Moment(5)), Some(SortKey::OpenAbove)));
+        assert_eq!((key(false, &open), key(true, &open)), (Some(SortKey::Time(5)), Some(SortKey::OpenAbove)));
         let number = IndexedValue::Number(Range { low: None, high: Some(Decimal::TEN) });
         assert_eq!(key(false, std::slice::from_ref(&number)), Some(SortKey::OpenBelow));
         assert_eq!(key(true, &[number]), Some(SortKey::Number(Decimal::TEN)));

@@ -4,12 +4,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use clinical::PartialDateTime;
 use serde_json::{Map, Value};
 
 use super::path::Path;
 use super::{FaultKind, MAX_FAULTS, ValidationFault};
 use crate::definitions::{Element, Structure, StructureKind, lines};
-use crate::fhirpath::{Context, EvaluationFault, FhirPath, Moment, Node};
+use crate::fhirpath::{Context, EvaluationFault, FhirPath, Node};
 use crate::resource_type::ResourceType;
 
 /// Something that a resource should be, and is not.
@@ -24,7 +25,7 @@ pub struct Finding {
 const MAX_STEPS: u64 = 5_000_000;
 
 /// The findings on a resource that [`super::validate`] accepts. `now` is the time that invariants may ask for.
-pub fn conformance(resource: &Value, now: Moment) -> Vec<Finding> {
+pub fn conformance(resource: &Value, now: PartialDateTime) -> Vec<Finding> {
     let context = Context::at(now).within(MAX_STEPS);
     let mut walk = Walk { findings: Vec::new(), context: &context, is_too_costly: false };
     let name = resource["resourceType"].as_str().and_then(|name| name.parse::<ResourceType>().ok());
@@ -245,12 +246,11 @@ static CONCEPTS: LazyLock<HashMap<&'static str, ConceptSet>> = LazyLock::new(|| 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fhirpath::MomentKind;
     use serde_json::json;
 
     fn findings(resource: &Value) -> Vec<String> {
         super::super::validate(resource).unwrap();
-        let now = Moment::parse(MomentKind::DateTime, "2026-01-01T00:00:00Z").unwrap();
+        let now = PartialDateTime::parse_fhir("2026-01-01T00:00:00Z").unwrap();
         let found = conformance(resource, now);
         found.iter().map(|finding| format!("{} {}", finding.fault.path, finding.fault.message)).collect()
     }

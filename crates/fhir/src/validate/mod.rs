@@ -1,7 +1,6 @@
 //! Whether a resource has the structure that R4 defines (<https://hl7.org/fhir/R4/json.html>).
 
 mod conformance;
-mod moment;
 mod path;
 mod primitive;
 mod profile;

@@ -1,9 +1,10 @@
 //! The values that primitive types allow (<https://hl7.org/fhir/R4/datatypes.html#primitive>).
 
+use clinical::{PartialDateTime, PartialTime, Precision};
 use serde_json::Value;
 
 use super::walk::shape;
-use super::{FaultKind, moment, xhtml};
+use super::{FaultKind, xhtml};
 use crate::definitions::Primitive;
 use crate::excerpt::Excerpt;
 use crate::reference::is_id;
@@ -90,16 +91,24 @@ fn is_too_long(primitive: Primitive, text: &str) -> bool {
         && text.chars().nth(MAX_LENGTH).is_some()
 }
 
+fn is_date_time(text: &str, is_of_type: fn(&PartialDateTime) -> bool) -> bool {
+    PartialDateTime::parse_fhir(text).is_some_and(|parsed| is_of_type(&parsed))
+}
+
+fn is_time(text: &str) -> bool {
+    PartialTime::parse_fhirpath(text).is_some_and(|time| time.precision() == Precision::Second)
+}
+
 fn is_text(primitive: Primitive, text: &str) -> bool {
     match primitive {
         Primitive::String | Primitive::Markdown => is_string(text),
         Primitive::Uri | Primitive::Url | Primitive::Canonical => is_uri(text),
         Primitive::Code => is_code(text),
         Primitive::Id => is_id(text),
-        Primitive::Date => moment::is_date(text),
-        Primitive::DateTime => moment::is_date_time(text),
-        Primitive::Instant => moment::is_instant(text),
-        Primitive::Time => moment::is_time(text),
+        Primitive::Date => is_date_time(text, PartialDateTime::is_fhir_date),
+        Primitive::DateTime => is_date_time(text, PartialDateTime::is_fhir_date_time),
+        Primitive::Instant => is_date_time(text, PartialDateTime::is_fhir_instant),
+        Primitive::Time => is_time(text),
         Primitive::Oid => is_oid(text),
         Primitive::Uuid => is_uuid(text),
         Primitive::Base64Binary => is_base64(text),

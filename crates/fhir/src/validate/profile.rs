@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use clinical::PartialDateTime;
 use serde_json::Value;
 
 use super::conformance::{ConceptSet, Finding, Invariant};
 use super::{FaultKind, MAX_FAULTS, ValidationFault};
 use crate::definitions::lines;
-use crate::fhirpath::{Context, EvaluationFault, Moment};
+use crate::fhirpath::{Context, EvaluationFault};
 use crate::resource_type::ResourceType;
 
 /// A profile and what it asks for beyond R4.
@@ -58,7 +59,7 @@ impl Profile {
     }
 
     /// What the resource lacks. It is one that [`super::validate`] accepts.
-    pub fn check(&self, resource: &Value, now: Moment) -> Vec<Finding> {
+    pub fn check(&self, resource: &Value, now: PartialDateTime) -> Vec<Finding> {
         if resource["resourceType"] != self.resource_type {
             let message = format!("the profile {} is for {}", self.title, self.resource_type);
             return vec![finding("Resource.resourceType", FaultKind::Invalid, message, false)];
@@ -290,14 +291,13 @@ static PROFILES: LazyLock<BTreeMap<&'static str, Profile>> = LazyLock::new(|| {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fhirpath::MomentKind;
     use serde_json::json;
 
     const US_CORE: &str = "http://hl7.org/fhir/us/core/StructureDefinition/";
 
     fn findings(profile: &str, resource: &Value) -> Vec<String> {
         super::super::validate(resource).unwrap();
-        let now = Moment::parse(MomentKind::DateTime, "2026-01-01T00:00:00Z").unwrap();
+        let now = PartialDateTime::parse_fhir("2026-01-01T00:00:00Z").unwrap();
         let profile = Profile::find(&format!("{US_CORE}{profile}")).unwrap();
         let found = profile.check(resource, now).into_iter();
         found.map(|finding| format!("{} {}", finding.fault.path, finding.fault.message)).collect()

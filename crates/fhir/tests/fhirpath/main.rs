@@ -7,11 +7,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use clinical::PartialDateTime;
 use serde_json::{Value, json};
-use verial_fhir::fhirpath::{Context, EvaluationFault, FhirPath, Item, Moment, MomentKind, Resolver};
+use verial_fhir::fhirpath::{Context, EvaluationFault, FhirPath, Item, Resolver};
 
-fn now() -> Moment {
-    Moment::parse(MomentKind::DateTime, "2026-11-16T02:00:00.000Z").unwrap()
+fn now() -> PartialDateTime {
+    PartialDateTime::parse_fhir("2026-11-16T02:00:00.000Z").unwrap()
 }
 
 fn read(name: &str) -> String {

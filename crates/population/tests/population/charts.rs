@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fhir::fhirpath::{Moment, MomentKind};
+use clinical::PartialDateTime;
 use fhir::validate::{Profile, conformance};
 use serde_json::Value;
 use verial_population::{Chart, Population, Spec};
@@ -64,7 +64,7 @@ fn every_resource_is_valid_and_every_reference_resolves() {
 /// Invariants, required value sets, and the rules of the US Core profile that a resource claims.
 #[test]
 fn resources_keep_their_invariants_and_profiles() {
-    let now = Moment::parse(MomentKind::DateTime, "2026-06-30T12:00:00Z").unwrap();
+    let now = PartialDateTime::parse_fhir("2026-06-30T12:00:00Z").unwrap();
     let spec = Spec::parse("history_years: 2\nages: {under_18: 1, from_18_to_64: 1, from_65: 2}").unwrap();
     let population = Population::new(3, spec).unwrap();
     let is_shared = |resource: &Value| resource["resourceType"] != "Slot";

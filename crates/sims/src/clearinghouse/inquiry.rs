@@ -1,9 +1,10 @@
 //! The inquiry of a 270 about one patient: service types or procedures, and the date (EQ, DTP).
 
+use clinical::PartialDateTime;
 use x12::loops::Loop;
 use x12::query::{Position, values};
 
-use super::text::{is_date, plain};
+use super::text::plain;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Inquiry {
@@ -67,5 +68,5 @@ impl Inquiry {
 fn service_day(segment: &x12::Segment<'_>) -> Option<String> {
     let is_service = segment.name() == "DTP" && matches!(segment.text_at(1), "291" | "307" | "472");
     let first = segment.text_at(3).split('-').next().unwrap_or_default();
-    (is_service && is_date(first)).then(|| first.to_owned())
+    (is_service && PartialDateTime::parse_x12_date(first).is_some()).then(|| first.to_owned())
 }

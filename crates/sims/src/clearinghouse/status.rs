@@ -1,5 +1,6 @@
 //! The status of a claim and its STC segment (code sources 507 status category and 508 status).
 
+use clinical::PartialDateTime;
 use serde_json::Value;
 use x12::Segment;
 use x12::draft::{ElementDraft, SegmentDraft, composite};
@@ -11,7 +12,7 @@ use super::config::{Payment, Status};
 use super::money::Cents;
 use super::reject::Reject;
 use super::response_context::{CLAIMS, ResponseContext};
-use super::text::{date, is_date, plain};
+use super::text::{date, plain};
 
 /// STC01: status category, status, and entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +133,7 @@ impl StatusRequestLine {
 /// The first and last day of a DTP segment (`D8` or `RD8`).
 pub(super) fn days(segment: &Segment<'_>) -> Option<(String, String)> {
     let (first, last) = segment.text_at(3).split_once('-').unwrap_or((segment.text_at(3), segment.text_at(3)));
+    let is_date = |text: &str| PartialDateTime::parse_x12_date(text).is_some();
     (is_date(first) && is_date(last)).then(|| (first.to_owned(), last.to_owned()))
 }
 

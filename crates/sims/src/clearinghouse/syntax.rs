@@ -1,6 +1,7 @@
 //! Checks transactions before they are processed: supported transaction set and guide, required loops and segments, valid
 //! dates and amounts. Errors are added to the report from which the 999 is built.
 
+use clinical::PartialDateTime;
 use x12::check::{ElementReport, GroupReport, Report, SegmentReport, TransactionReport};
 use x12::codes::{ElementFault, SegmentFault, TransactionFault};
 use x12::guide::Guide;
@@ -8,7 +9,6 @@ use x12::loops::{Loop, Loops};
 use x12::{Interchange, Segment, Transaction};
 
 use super::money::Cents;
-use super::text::is_date;
 
 /// Supported transaction sets. Acknowledgments (997, 999) are accepted without a response.
 const SUPPORTED: [&str; 6] = ["270", "276", "278", "837", "999", "997"];
@@ -120,10 +120,8 @@ fn element_errors(segment: &Segment<'_>) -> Vec<ElementReport> {
     let at = |number: usize| segment.text_at(number);
     let date = |format: usize, value: usize| {
         let is_valid = match at(format) {
-            "D8" => is_date(at(value)),
-            "RD8" => {
-                at(value).split_once('-').is_some_and(|(first, last)| is_date(first) && is_date(last) && first <= last)
-            }
+            "D8" => PartialDateTime::parse_x12_date(at(value)).is_some(),
+            "RD8" => PartialDateTime::parse_x12_date_range(at(value)).is_some(),
             _ => true,
         };
         (!is_valid).then(|| ElementReport::new(value, ElementFault::Date, at(value)))

@@ -1,35 +1,24 @@
 //! Formats values for X12 elements: uppercase text, dates, codes (X12.6: data types AN, DT, ID).
 
-use jiff::tz::TimeZone;
+use clinical::PartialDateTime;
 use model::Timestamp;
 use x12::draft::SegmentDraft;
 
-/// `CCYYMMDD` and `HHMM` of a moment, in UTC.
+/// `CCYYMMDD` and `HHMM` of a time, in UTC.
 pub(super) fn date_and_time(at: Timestamp) -> (String, String) {
-    let moment = jiff::Timestamp::from_millisecond(at.milliseconds()).unwrap_or_default().to_zoned(TimeZone::UTC);
-    let (year, month, day) = (moment.year().clamp(0, 9999), moment.month(), moment.day());
-    (format!("{year:04}{month:02}{day:02}"), format!("{:02}{:02}", moment.hour(), moment.minute()))
+    let time = PartialDateTime::from_unix_milliseconds(at.milliseconds());
+    let text = |part: fn(&PartialDateTime) -> Option<String>| time.as_ref().and_then(part).unwrap_or_default();
+    (text(PartialDateTime::to_x12_date), text(PartialDateTime::to_x12_time))
 }
 
 /// Converts `2026-01-15` or `2026-01-15T09:30:00Z` to `20260115`. None for dates without a day.
 pub(super) fn date(fhir: &str) -> Option<String> {
-    let day = fhir.get(..10).filter(|day| day.parse::<jiff::civil::Date>().is_ok())?;
-    Some(day.replace('-', ""))
+    PartialDateTime::parse_fhir(fhir)?.to_x12_date()
 }
 
-/// Whether the text is a valid `CCYYMMDD` date.
-pub(super) fn is_date(text: &str) -> bool {
-    let parts = (text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()))
-        .then(|| format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..]));
-    parts.is_some_and(|parts| parts.parse::<jiff::civil::Date>().is_ok())
-}
-
-/// Converts `20260115` to `2026-01-15`.
+/// Converts `20260115` to `2026-01-15`; empty for a text that is not a date.
 pub(super) fn fhir_date(date: &str) -> String {
-    match (date.get(..4), date.get(4..6), date.get(6..8)) {
-        (Some(year), Some(month), Some(day)) => format!("{year}-{month}-{day}"),
-        _ => String::new(),
-    }
+    PartialDateTime::parse_x12_date(date).map(|date| date.to_string()).unwrap_or_default()
 }
 
 /// Uppercases free text, normalizes whitespace, and truncates it to the maximum length of the element.
@@ -60,7 +49,7 @@ mod tests {
         for bad in ["2026", "2026-02", "2026-02-30", "", "20260228", "2026-02-é8"] {
             assert_eq!(date(bad), None, "{bad}");
         }
-        assert!(is_date("20240229") && !is_date("20230229") && !is_date("2024022") && !is_date("é024022"));
+        assert_eq!((fhir_date("20240229").as_str(), fhir_date("20230229").as_str()), ("2024-02-29", ""));
         assert_eq!(date_and_time(Timestamp(1_776_945_600_000)), ("20260423".to_owned(), "1200".to_owned()));
     }
 

@@ -4,9 +4,10 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 
+use clinical::PartialDateTime;
 use fhir::ResourceType;
 use fhir::definitions::{Element, Max, Structure};
-use fhir::fhirpath::{Context, FhirPath, Item, Moment, MomentKind};
+use fhir::fhirpath::{Context, FhirPath, Item};
 use serde_json::{Map, Value};
 
 use super::depth;
@@ -259,9 +260,9 @@ struct PatchBudget {
 
 impl PatchBudget {
     fn at(now: model::Timestamp) -> Result<Self, PatchError> {
-        let moment = Moment::parse(MomentKind::DateTime, &now.to_string())
+        let now = PartialDateTime::parse_fhir(&now.to_string())
             .ok_or_else(|| PatchError::Inapplicable("the time is not known".into()))?;
-        Ok(Self { context: Context::at(moment).within(MAX_STEPS), visited: Cell::new(0) })
+        Ok(Self { context: Context::at(now).within(MAX_STEPS), visited: Cell::new(0) })
     }
 
     /// The location of a value inside the resource, found by its memory address.

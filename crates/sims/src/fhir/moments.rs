@@ -1,6 +1,7 @@
 //! Points in time as HTTP writes them (<https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7>) and as FHIR's `instant`
 //! and `dateTime` do.
 
+use clinical::PartialDateTime;
 use jiff::fmt::rfc2822::{DateTimeParser, DateTimePrinter};
 use model::Timestamp;
 
@@ -15,17 +16,12 @@ pub(crate) fn parse_http_date(text: &str) -> Option<i64> {
     DateTimeParser::new().parse_timestamp(text.trim()).ok().map(jiff::Timestamp::as_second)
 }
 
-/// The first moment of a date, dateTime or instant; a date is one in UTC.
+/// The start of a date in UTC, or of a time with an offset.
 pub(crate) fn parse_since(text: &str) -> Option<Timestamp> {
-    let whole = match text.len() {
-        4 => format!("{text}-01-01T00:00:00Z"),
-        7 => format!("{text}-01T00:00:00Z"),
-        10 => format!("{text}T00:00:00Z"),
-        // In a query that was not encoded, the plus of a zone has become a space.
-        _ => text.replace(' ', "+"),
-    };
-    let instant: jiff::Timestamp = whole.parse().ok()?;
-    Some(Timestamp(instant.as_millisecond()))
+    // In a query that was not encoded, the plus of an offset has become a space.
+    let since = PartialDateTime::parse_fhir(&text.replace(' ', "+"))?;
+    let is_definite = !since.has_time() || since.offset().is_some();
+    is_definite.then(|| Timestamp(since.utc_interval().first))
 }
 
 #[cfg(test)]
@@ -45,7 +41,9 @@ mod tests {
         assert_eq!(parse_since("1970"), Some(Timestamp(0)));
         assert_eq!(parse_since("1970-01-01T01:00:00.250+01:00"), Some(Timestamp(250)));
         assert_eq!(parse_since("1970-01-01T01:00:00 01:00"), Some(Timestamp(0)));
-        for bad in ["", "now", "1970-13", "1970-02-30", "01.01.1970"] {
+        for bad in
+            ["", "now", "1970-13", "1970-02-30", "01.01.1970", "1970-01-01T01:00:00", "1970-01-02T00:00:00+14:30"]
+        {
             assert_eq!(parse_since(bad), None, "{bad}");
         }
     }

@@ -1,8 +1,8 @@
 //! `$validate` (<https://hl7.org/fhir/R4/resource-operation-validate.html>): structure, references, invariants, and the
 //! profiles that are known.
 
+use clinical::PartialDateTime;
 use fhir::ResourceType;
-use fhir::fhirpath::{Moment, MomentKind};
 use fhir::validate::{Finding, Profile, conformance, impossible_references, is_base_profile};
 use serde_json::Value;
 
@@ -147,9 +147,9 @@ fn issue_from_finding(finding: &Finding) -> Issue {
     if finding.is_warning { Issue { severity: "warning", ..issue } } else { issue }
 }
 
-fn now(context: &InteractionContext<'_>) -> Result<Moment, FhirError> {
+fn now(context: &InteractionContext<'_>) -> Result<PartialDateTime, FhirError> {
     let now = context.now().to_string();
-    Moment::parse(MomentKind::DateTime, &now).ok_or_else(|| FhirError::new(422, "exception", "the time is not known"))
+    PartialDateTime::parse_fhir(&now).ok_or_else(|| FhirError::new(422, "exception", "the time is not known"))
 }
 
 /// The resource to validate, the profiles and the mode.

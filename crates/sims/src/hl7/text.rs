@@ -1,5 +1,6 @@
 //! Formats message types, times and one-line summaries.
 
+use clinical::PartialDateTime;
 use hl7v2::Message;
 use model::Timestamp;
 use model::reading::shortened;
@@ -14,9 +15,7 @@ pub(super) fn type_of(message: &Message) -> String {
 
 /// Formats a time as an HL7 DTM in UTC (HL7 v2.8, chapter 2A.3.22).
 pub(super) fn time(at: Timestamp) -> String {
-    let printed = at.to_string();
-    let digits: String = printed.chars().take_while(|c| *c != '.').filter(char::is_ascii_digit).collect();
-    format!("{digits}+0000")
+    PartialDateTime::from_unix_milliseconds(at.milliseconds()).map(|time| time.to_hl7v2()).unwrap_or_default()
 }
 
 /// Converts line feeds to CR, the segment terminator.

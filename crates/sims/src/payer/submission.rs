@@ -1,5 +1,6 @@
 //! Validates prior authorization requests. All errors are reported together.
 
+use clinical::{PartialDateTime, Precision};
 use model::FieldErrors;
 use model::portal::{NewInformation, NewPriorAuth};
 use serde_json::{Map, Value};
@@ -120,8 +121,8 @@ fn check_npi(errors: &mut FieldErrors, npi: &str) {
 }
 
 pub fn check_date(errors: &mut FieldErrors, field: &str, date: &str) {
-    let is_short = date.len() == 10;
-    if !is_short || date.parse::<jiff::civil::Date>().is_err() {
+    let date = PartialDateTime::parse_fhir(date);
+    if !date.is_some_and(|date| date.precision() == Precision::Day) {
         errors.add(field, "must be a date, such as 2026-04-23");
     }
 }

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use fhir::fhirpath::{Context, Moment, MomentKind, Resolver};
+use clinical::PartialDateTime;
+use fhir::fhirpath::{Context, Resolver};
 use serde_json::Value;
 use world::Records;
 
@@ -48,8 +49,8 @@ impl FhirPath {
     ) -> Result<Vec<Value>, String> {
         context.budget.spend(size(resource))?;
         let store = Store { records, budget: &context.budget };
-        let now = Moment::parse(MomentKind::DateTime, &context.now().to_string())
-            .ok_or("the time of the last event is not valid")?;
+        let now =
+            PartialDateTime::parse_fhir(&context.now().to_string()).ok_or("the time of the last event is not valid")?;
         let fhirpath_context = Context::at(now).resolving(&store);
         let found = self.expression.evaluate(resource, &fhirpath_context).map_err(|error| error.to_string())?;
         // The resolver cannot report that the budget is spent, so check it here.

@@ -1,5 +1,7 @@
 //! Checks the elements of an ISA: fixed width, valid value, and the TA1 code to report (X12.5, ISA segment).
 
+use clinical::{PartialDateTime, PartialTime};
+
 use crate::Interchange;
 use crate::codes::InterchangeFault;
 
@@ -57,22 +59,12 @@ fn is_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a text is a date `YYMMDD`. The century is unknown, so every year divisible by four counts as a leap year.
-pub(crate) fn is_date(text: &str) -> bool {
-    let two = |from: usize| text.get(from..from + 2).and_then(|digits| digits.parse::<u8>().ok());
-    let (Some(year), Some(month), Some(day)) = (two(0), two(2), two(4)) else { return false };
-    let last = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 => 29,
-        2 => 28,
-        _ => 0,
-    };
-    is_digits(text) && (1..=last).contains(&day)
+/// Whether a text is a date `YYMMDD`. The century is unknown; in this one, every year divisible by four is a leap year.
+fn is_date(text: &str) -> bool {
+    PartialDateTime::parse_x12_date(&format!("20{text}")).is_some()
 }
 
-/// Whether a text is a time `HHMM`.
-pub(crate) fn is_time(text: &str) -> bool {
-    let (hour, minute) = text.split_at_checked(2).unwrap_or_default();
-    is_digits(text) && hour < "24" && minute < "60" && text.len() == 4
+/// Whether a text is a time `HHMM`; the width is checked separately.
+fn is_time(text: &str) -> bool {
+    PartialTime::parse_x12(text).is_some()
 }

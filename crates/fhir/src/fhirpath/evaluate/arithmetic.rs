@@ -9,9 +9,9 @@ use super::strings::LONGEST_TEXT;
 use super::{EvaluationResult, single, wrong_type};
 use crate::fhirpath::EvaluationFault;
 use crate::fhirpath::item::Item;
-use crate::fhirpath::moment::Moment;
 use crate::fhirpath::quantity::{CalendarUnit, Quantity, Unit};
 use crate::fhirpath::syntax::Operator;
+use crate::fhirpath::temporal::Temporal;
 
 pub(super) fn sign(is_negative: bool, operand: Vec<Item<'_>>) -> EvaluationResult<'_> {
     let place = if is_negative { "-" } else { "+" };
@@ -43,8 +43,10 @@ pub(super) fn calculate<'v>(operator: Operator, left: &[Item<'v>], right: &[Item
             bounded(left.len() + right.len(), place)?;
             Some(Item::text(format!("{left}{right}")))
         }
-        (Item::Moment(moment), Item::Quantity(quantity)) if matches!(operator, Operator::Plus | Operator::Minus) => {
-            shift(moment, quantity, operator)?.map(Item::Moment)
+        (Item::Temporal(temporal), Item::Quantity(quantity))
+            if matches!(operator, Operator::Plus | Operator::Minus) =>
+        {
+            shift(temporal, quantity, operator)?.map(Item::Temporal)
         }
         (left, right) => match (number(left), number(right), quantities(left, right)) {
             (Some(left), Some(right), _) => decimals(operator, left, right),
@@ -123,7 +125,7 @@ fn measured(operator: Operator, left: &Quantity, right: &Quantity) -> Result<Opt
 }
 
 /// A date or time some calendar time later or earlier. UCUM years and months have no place in the calendar.
-fn shift(moment: &Moment, quantity: &Quantity, operator: Operator) -> Result<Option<Moment>, EvaluationFault> {
+fn shift(temporal: &Temporal, quantity: &Quantity, operator: Operator) -> Result<Option<Temporal>, EvaluationFault> {
     let unit = match &quantity.unit {
         Unit::Calendar(unit) => Some(*unit),
         Unit::Ucum(code) => CalendarUnit::coded(code).filter(|_| !matches!(code.as_str(), "a" | "mo")),
@@ -139,5 +141,5 @@ fn shift(moment: &Moment, quantity: &Quantity, operator: Operator) -> Result<Opt
     };
     let amount = value.and_then(|value| value.trunc().to_i64());
     let amount = if operator == Operator::Minus { amount.and_then(i64::checked_neg) } else { amount };
-    Ok(amount.and_then(|amount| moment.plus(amount, unit)))
+    Ok(amount.and_then(|amount| temporal.plus(amount, unit)))
 }

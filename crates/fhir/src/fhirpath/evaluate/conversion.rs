@@ -5,8 +5,8 @@ use rust_decimal::Decimal;
 use super::{EvaluationResult, Given, Scope, boolean, single, wrong_type};
 use crate::fhirpath::EvaluationFault;
 use crate::fhirpath::item::Item;
-use crate::fhirpath::moment::{Moment, MomentKind};
 use crate::fhirpath::quantity::{CalendarUnit, Quantity, Unit};
+use crate::fhirpath::temporal::{Temporal, TemporalType};
 use crate::fhirpath::value::decimal;
 
 /// Only the branch that is taken is evaluated.
@@ -136,7 +136,7 @@ fn as_text<'v>(item: &Item<'v>) -> Option<Item<'v>> {
         Item::Boolean(value) => Item::text(value.to_string()),
         Item::Integer(value) => Item::text(value.to_string()),
         Item::Decimal(value) => Item::text(value.to_string()),
-        Item::Moment(moment) => Item::text(moment.to_string()),
+        Item::Temporal(temporal) => Item::text(temporal.to_string()),
         Item::Quantity(quantity) => Item::text(quantity.to_string()),
         Item::Type(info) => Item::text(format!("{}.{}", info.namespace, info.name)),
         Item::Node(_) => return None,
@@ -153,8 +153,8 @@ pub(in crate::fhirpath) fn converts_to_date<'v>(given: &Given<'_, 'v>, input: Ve
 
 fn as_date<'v>(item: &Item<'v>) -> Option<Item<'v>> {
     match item {
-        Item::Moment(moment) => moment.to_date().map(Item::Moment),
-        Item::Text(text) => Moment::parse(MomentKind::DateTime, text)?.to_date().map(Item::Moment),
+        Item::Temporal(temporal) => temporal.to_date().map(Item::Temporal),
+        Item::Text(text) => Temporal::parse(TemporalType::DateTime, text)?.to_date().map(Item::Temporal),
         _ => None,
     }
 }
@@ -172,8 +172,8 @@ pub(in crate::fhirpath) fn converts_to_date_time<'v>(
 
 fn as_date_time<'v>(item: &Item<'v>) -> Option<Item<'v>> {
     match item {
-        Item::Moment(moment) => moment.to_date_time().map(Item::Moment),
-        Item::Text(text) => Moment::parse(MomentKind::DateTime, text).map(Item::Moment),
+        Item::Temporal(temporal) => temporal.to_date_time().map(Item::Temporal),
+        Item::Text(text) => Temporal::parse(TemporalType::DateTime, text).map(Item::Temporal),
         _ => None,
     }
 }
@@ -188,8 +188,12 @@ pub(in crate::fhirpath) fn converts_to_time<'v>(given: &Given<'_, 'v>, input: Ve
 
 fn as_time<'v>(item: &Item<'v>) -> Option<Item<'v>> {
     match item {
-        Item::Moment(moment) => (moment.kind() == MomentKind::Time).then_some(Item::Moment(*moment)),
-        Item::Text(text) => Moment::parse(MomentKind::Time, text.strip_prefix('T').unwrap_or(text)).map(Item::Moment),
+        Item::Temporal(temporal) => {
+            (temporal.temporal_type() == TemporalType::Time).then_some(Item::Temporal(*temporal))
+        }
+        Item::Text(text) => {
+            Temporal::parse(TemporalType::Time, text.strip_prefix('T').unwrap_or(text)).map(Item::Temporal)
+        }
         _ => None,
     }
 }

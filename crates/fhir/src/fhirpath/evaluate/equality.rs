@@ -179,7 +179,7 @@ fn atoms_equal(left: &Item<'_>, right: &Item<'_>) -> Option<bool> {
     Some(match (left, right) {
         (Item::Boolean(left), Item::Boolean(right)) => left == right,
         (Item::Text(left), Item::Text(right)) => left == right,
-        (Item::Moment(left), Item::Moment(right)) if left.is_comparable(right) => {
+        (Item::Temporal(left), Item::Temporal(right)) if left.is_comparable(right) => {
             return left.compare(right).map(|order| order == Ordering::Equal);
         }
         (Item::Type(left), Item::Type(right)) => left == right,
@@ -196,7 +196,7 @@ fn atoms_equivalent(left: &Item<'_>, right: &Item<'_>) -> bool {
     }
     match (left, right) {
         (Item::Text(left), Item::Text(right)) => texts_equivalent(left, right),
-        (Item::Moment(left), Item::Moment(right)) => left.is_equivalent(right),
+        (Item::Temporal(left), Item::Temporal(right)) => left.is_equivalent(right),
         (left, right) => atoms_equal(left, right) == Some(true),
     }
 }
@@ -226,7 +226,7 @@ pub(super) fn compare(
     }
     match (&left_atom, &right_atom) {
         (Item::Text(left), Item::Text(right)) => Ok(Some(left.cmp(right))),
-        (Item::Moment(left), Item::Moment(right)) if left.is_comparable(right) => Ok(left.compare(right)),
+        (Item::Temporal(left), Item::Temporal(right)) if left.is_comparable(right) => Ok(left.compare(right)),
         _ => Err(EvaluationFault::Unusable {
             place,
             reason: format!("no order between {} and {}", left_atom.type_info().name, right_atom.type_info().name),

@@ -241,7 +241,7 @@ fn of_literal(literal: &Literal) -> Item<'_> {
         Literal::Integer(value) => Item::Integer(*value),
         Literal::Decimal(value) => Item::Decimal(*value),
         Literal::Text(text) => Item::Text(Cow::Borrowed(text)),
-        Literal::Moment(moment) => Item::Moment(*moment),
+        Literal::Temporal(temporal) => Item::Temporal(*temporal),
         Literal::Quantity(quantity) => Item::quantity(quantity.clone()),
     }
 }

@@ -170,11 +170,11 @@ impl Evaluator<'_> {
 mod tests {
     use serde_json::json;
 
-    use crate::fhirpath::{Context, EvaluationFault, FhirPath, Moment, MomentKind};
+    use crate::fhirpath::{Context, EvaluationFault, FhirPath};
 
     #[test]
     fn long_texts_and_patterns_cost_steps() {
-        let now = Moment::parse(MomentKind::DateTime, "2026-01-01T00:00:00Z").unwrap();
+        let now = clinical::PartialDateTime::parse_fhir("2026-01-01T00:00:00Z").unwrap();
         let patient = json!({"resourceType": "Patient", "name": [{"text": "a".repeat(64_000)}]});
         for (text, is_cheap) in [
             ("name.text.contains('b')", false),

@@ -2,6 +2,7 @@
 
 use super::{EvaluationResult, Given};
 use crate::fhirpath::item::Item;
+use crate::fhirpath::temporal::Temporal;
 
 pub(in crate::fhirpath) fn children<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let mut found = Vec::new();
@@ -31,15 +32,15 @@ pub(in crate::fhirpath) fn trace<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) ->
 }
 
 pub(in crate::fhirpath) fn now<'v>(given: &Given<'_, 'v>, _: Vec<Item<'v>>) -> EvaluationResult<'v> {
-    Ok(vec![Item::Moment(given.evaluator.context.now)])
+    Ok(vec![Item::Temporal(Temporal::DateTime(given.evaluator.context.now))])
 }
 
 pub(in crate::fhirpath) fn today<'v>(given: &Given<'_, 'v>, _: Vec<Item<'v>>) -> EvaluationResult<'v> {
-    Ok(given.evaluator.context.now.to_date().map(Item::Moment).into_iter().collect())
+    Ok(vec![Item::Temporal(Temporal::Date(given.evaluator.context.now.date()))])
 }
 
 pub(in crate::fhirpath) fn time_of_day<'v>(given: &Given<'_, 'v>, _: Vec<Item<'v>>) -> EvaluationResult<'v> {
-    Ok(given.evaluator.context.now.to_time().map(Item::Moment).into_iter().collect())
+    Ok(given.evaluator.context.now.time().map(Temporal::Time).map(Item::Temporal).into_iter().collect())
 }
 
 pub(in crate::fhirpath) fn type_of<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {

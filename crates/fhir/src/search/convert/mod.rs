@@ -33,7 +33,7 @@ pub(super) enum Conversion {
     Canonical,
     /// A resource in a Bundle, treated as a reference to it.
     Resource(Targets),
-    Moment,
+    DateTime,
     Period,
     Timing,
     Number,
@@ -119,7 +119,7 @@ impl Conversion {
             "Timing" => Some(Self::Timing),
             _ => primitive
                 .filter(|primitive| matches!(primitive, Primitive::Date | Primitive::DateTime | Primitive::Instant))
-                .map(|_| Self::Moment),
+                .map(|_| Self::DateTime),
         }
     }
 
@@ -153,7 +153,7 @@ impl Conversion {
             Self::Reference => found.extend(pointer::reference(value)),
             Self::Canonical => found.extend(pointer::canonical(value)),
             Self::Resource(targets) => found.extend(pointer::resource(value, targets)),
-            Self::Moment => found.extend(time::moment(value).map(IndexedValue::Date)),
+            Self::DateTime => found.extend(time::date_time(value).map(IndexedValue::Date)),
             Self::Period => found.extend(time::period(value).map(IndexedValue::Date)),
             Self::Timing => found.extend(time::timing(value).map(IndexedValue::Date)),
             Self::Number => found.extend(amount::number(value)),

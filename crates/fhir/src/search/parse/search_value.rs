@@ -3,7 +3,7 @@
 use super::escape::{split, split_once, unescape};
 use crate::definitions::{SearchParameter, SearchType};
 use crate::excerpt::Excerpt;
-use crate::search::moment::span;
+use crate::search::date_span::date_span;
 use crate::search::number::{decimal, written_range};
 use crate::search::{Modifier, Prefix, SearchValue, Target};
 use crate::{OwnAddresses, ResourceType, is_id};
@@ -113,7 +113,7 @@ fn of_type(text: &str) -> Result<SearchValue, String> {
 
 fn date(text: &str) -> Result<SearchValue, String> {
     let (prefix, date) = prefix(text);
-    let span = span(date).ok_or_else(|| {
+    let span = date_span(date).ok_or_else(|| {
         format!(
             "{} is not a valid date: expected a date such as 2024, 2024-02, 2024-02-29 or 2024-02-29T12:00:00Z, optionally after a prefix ({PREFIXES})",
             Excerpt::of(text)

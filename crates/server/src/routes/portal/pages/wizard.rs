@@ -3,6 +3,7 @@
 use app::sandboxes::payer::pages::{self, DraftEdit, Look, Question, QuestionKind, URGENCIES, portal_questions};
 use app::sandboxes::payer::{MemberFilter, ProviderFilter};
 use axum::http::StatusCode;
+use clinical::{PartialDateTime, Precision};
 use minijinja::context;
 use model::page::PageRequest;
 use serde_json::Value;
@@ -132,10 +133,9 @@ fn is_valid_answer(question: &Question, answer: &str) -> bool {
     }
 }
 
+/// Whether a text is a day of the calendar, such as `2026-04-23`.
 fn is_date(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    let is_number = |part: &&str, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
-    matches!(parts[..], [year, month, day] if is_number(&year, 4) && is_number(&month, 2) && is_number(&day, 2))
+    PartialDateTime::parse_fhir(text).is_some_and(|date| date.precision() == Precision::Day)
 }
 
 async fn page(
