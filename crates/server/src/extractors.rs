@@ -13,6 +13,9 @@ use model::{api_key, canonical};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use crate::api_error::{ApiError, Code};
 use crate::{State, cursor};
@@ -205,22 +208,60 @@ impl<T: DeserializeOwned> FromRequestParts<State> for Params<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &State) -> Result<Self, ApiError> {
-        let query = parts.uri.query().unwrap_or_default();
-        reading::query(query).map(Params).map_err(ApiError::invalid)
+        from_query(parts.uri.query().unwrap_or_default()).map(Params)
     }
 }
 
-/// `limit` and `cursor`, for lists without filters.
-#[derive(Deserialize, IntoParams)]
+fn from_query<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
+    reading::query(query).map_err(ApiError::invalid)
+}
+
+/// The query parameters of a list: its own filters, and the page. In `utoipa::path`, they are `params(Filter, PageQuery)`.
+pub(crate) struct Paged<T>(pub(crate) T, pub(crate) PageQuery);
+
+impl<T: DeserializeOwned> FromRequestParts<State> for Paged<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &State) -> Result<Self, ApiError> {
+        let (filters, page) = split_page(parts.uri.query().unwrap_or_default())?;
+        Ok(Self(from_query(&filters)?, page))
+    }
+}
+
+/// Splits the query of a list into its own filters and the page.
+pub(crate) fn split_page(query: &str) -> Result<(String, PageQuery), ApiError> {
+    let pairs: Vec<(String, String)> = from_query(query)?;
+    let (page, filters): (Vec<_>, Vec<_>) =
+        pairs.into_iter().partition(|(name, _)| ["limit", "cursor"].contains(&name.as_str()));
+    let encoded = |pairs: Vec<(String, String)>| serde_urlencoded::to_string(pairs).unwrap_or_default();
+    Ok((encoded(filters), from_query(&encoded(page))?))
+}
+
+/// `limit` and `cursor`. `Paged` adds them to the filters of a list.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct PageQuery {
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    pub(crate) limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    pub(crate) cursor: Option<String>,
+    limit: Option<String>,
+    cursor: Option<String>,
+}
+
+impl IntoParams for PageQuery {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        // Without a maximum: larger values are read as 100.
+        let limit = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
+        let cursor = ObjectBuilder::new().schema_type(Type::String);
+        let about_cursor = "`next` or `prev` cursor of an earlier response of the same list.";
+        vec![
+            optional("limit", ParameterIn::Query, "Page size, 20 by default; more than 100 is read as 100.", limit),
+            optional("cursor", ParameterIn::Query, about_cursor, cursor),
+        ]
+    }
+}
+
+/// A parameter that may be left out, but is never null.
+fn optional(name: &str, parameter_in: ParameterIn, description: &str, schema: ObjectBuilder) -> Parameter {
+    let parameter = ParameterBuilder::new().name(name).parameter_in(parameter_in).required(Required::False);
+    parameter.description(Some(description)).schema(Some(schema)).build()
 }
 
 impl PageQuery {
@@ -263,6 +304,24 @@ impl FromRequestParts<State> for Precondition {
         };
         let malformed = |_| ApiError::new(Code::BadRequest, "If-Match is not a list of entity tags");
         Ok(Precondition(IfMatch(Some(value.to_str().map_err(malformed)?.to_owned()))))
+    }
+}
+
+impl IntoParams for Precondition {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let schema = ObjectBuilder::new().schema_type(Type::String);
+        vec![optional("If-Match", ParameterIn::Header, "Proceeds only if the current `ETag` matches", schema)]
+    }
+}
+
+/// The description of the header that [`once`] reads.
+pub(crate) struct IdempotencyKey;
+
+impl IntoParams for IdempotencyKey {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let schema = ObjectBuilder::new().schema_type(Type::String);
+        let schema = schema.min_length(Some(1)).max_length(Some(255)).pattern(Some("^[ -~]+$"));
+        vec![optional("Idempotency-Key", ParameterIn::Header, "Makes the request safe to repeat", schema)]
     }
 }
 

@@ -3,7 +3,6 @@
 use axum::Router;
 use serde_json::{Value, json};
 use utoipa::OpenApi as _;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{OpenApi, RefOr, Required};
 use utoipa_axum::router::OpenApiRouter;
@@ -50,7 +49,6 @@ pub(crate) fn build() -> (Router<State>, OpenApi) {
         components.add_security_scheme(name, SecurityScheme::Http(scheme.description(Some(description)).build()));
     }
     name_wildcards(&mut api);
-    describe_parameters(&mut api);
     describe_optional_bodies(&mut api);
     (router, api)
 }
@@ -67,29 +65,6 @@ fn describe_optional_bodies(api: &mut OpenApi) {
         let operation = api.paths.paths.get_mut(path).and_then(|item| item.post.as_mut());
         if let Some(RefOr::T(body)) = operation.and_then(|operation| operation.request_body.as_mut()) {
             body.required = Some(Required::False);
-        }
-    }
-}
-
-/// Fixes parameter schemas that the handlers' types cannot express: an optional header is never null, and `limit` has no
-/// upper bound because larger values are read as the maximum.
-fn describe_parameters(api: &mut OpenApi) {
-    let of_type = |schema_type| ObjectBuilder::new().schema_type(schema_type);
-    for item in api.paths.paths.values_mut() {
-        let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
-        for operation in operations.into_iter().flatten() {
-            for parameter in operation.parameters.iter_mut().flatten() {
-                let RefOr::T(parameter) = parameter else { continue };
-                let schema = match parameter.name.as_str() {
-                    "Idempotency-Key" => {
-                        of_type(Type::String).min_length(Some(1)).max_length(Some(255)).pattern(Some("^[ -~]+$"))
-                    }
-                    "If-Match" => of_type(Type::String),
-                    "limit" => of_type(Type::Integer).minimum(Some(1)),
-                    _ => continue,
-                };
-                parameter.schema = Some(schema.into());
-            }
         }
     }
 }

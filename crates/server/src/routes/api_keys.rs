@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use crate::State;
 use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{Auth, PageQuery, Params, PathId, PathIds};
+use crate::extractors::{Auth, IdempotencyKey, PageQuery, Params, PathId, PathIds};
 use crate::json_body::OptionalPost;
 use crate::responses::{CreatedResponse, page};
 
@@ -30,7 +30,7 @@ async fn list_api_keys(
 
 /// Create an organization key. Its secret is only shown in this response.
 #[utoipa::path(post, path = "/api-keys", tag = "identity", request_body = Option<NewApiKey>,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The key, with its secret", body = CreatedApiKey), ErrorResponses, WriteErrorResponses))]
 async fn create_api_key(
     extract::State(state): extract::State<State>,
@@ -70,7 +70,7 @@ async fn list_solver_keys(
 /// Create a key for a solver. Its secret is only shown in this response.
 #[utoipa::path(post, path = "/solvers/{solver_id}/api-keys", tag = "identity", request_body = Option<NewApiKey>,
     params(("solver_id" = SolverId, Path, description = "The solver"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 201, description = "The key, with its secret", body = CreatedApiKey), ErrorResponses, WriteErrorResponses))]
 async fn create_solver_key(
     extract::State(state): extract::State<State>,

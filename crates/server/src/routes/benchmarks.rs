@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use crate::State;
 use crate::api_error::{ApiError, Code, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{Auth, PageQuery, Params, PathId, PathSegment, Precondition, TwoPathSegments};
+use crate::extractors::{Auth, IdempotencyKey, PageQuery, Params, PathId, PathSegment, Precondition, TwoPathSegments};
 use crate::json_body::{OptionalPost, Patch, Post};
 use crate::responses::{CreatedResponse, Tagged, page};
 
@@ -34,7 +34,7 @@ async fn list_benchmarks(
 
 /// Create a benchmark.
 #[utoipa::path(post, path = "/benchmarks", tag = "benchmarks", request_body = NewBenchmark,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The benchmark", body = Benchmark), ErrorResponses, WriteErrorResponses))]
 async fn create_benchmark(
     extract::State(state): extract::State<State>,
@@ -78,7 +78,7 @@ async fn get_benchmark(
 /// Change a benchmark. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/benchmarks/{benchmark_id}", tag = "benchmarks", request_body = BenchmarkPatch,
     params(("benchmark_id" = BenchmarkId, Path, description = "The benchmark"),
-        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 200, description = "The benchmark after the change", body = Benchmark), ErrorResponses, WriteErrorResponses))]
 async fn update_benchmark(
     extract::State(state): extract::State<State>,
@@ -93,7 +93,7 @@ async fn update_benchmark(
 /// Delete a benchmark.
 #[utoipa::path(delete, path = "/benchmarks/{benchmark_id}", tag = "benchmarks",
     params(("benchmark_id" = BenchmarkId, Path, description = "The benchmark"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_benchmark(
     extract::State(state): extract::State<State>,
@@ -108,7 +108,7 @@ async fn delete_benchmark(
 /// Publish the benchmark as it is now, as the next version of its slug. A version never changes.
 #[utoipa::path(post, path = "/benchmarks/{benchmark_id}/publish", tag = "benchmarks", request_body = Publish,
     params(("benchmark_id" = BenchmarkId, Path, description = "The benchmark"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 201, description = "The new version", body = BenchmarkVersion), ErrorResponses, WriteErrorResponses))]
 async fn publish_benchmark(
     extract::State(state): extract::State<State>,

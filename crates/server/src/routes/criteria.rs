@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::State;
 use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{Auth, PageQuery, Params, PathId, Precondition, filter_id};
+use crate::extractors::{Auth, IdempotencyKey, PageQuery, Paged, PathId, Precondition, filter_id};
 use crate::json_body::{Patch, Post};
 use crate::responses::{CreatedResponse, Tagged, page};
 
@@ -25,30 +25,24 @@ struct Filter {
     /// Only the criteria of this task.
     #[param(value_type = TaskId, required = false)]
     task_id: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Criteria, newest first.
-#[utoipa::path(get, path = "/criteria", tag = "criteria", params(Filter),
+#[utoipa::path(get, path = "/criteria", tag = "criteria", params(Filter, PageQuery),
     responses((status = 200, description = "Criteria", body = List<Criterion>), ErrorResponses))]
 async fn list_criteria(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Params(query): Params<Filter>,
+    Paged(query, paging): Paged<Filter>,
 ) -> Result<Json<List<Criterion>>, ApiError> {
     let task_id = query.task_id.as_deref().map(filter_id::<TaskId>("task_id")).transpose()?;
-    let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("criteria")?;
+    let request = paging.request("criteria")?;
     Ok(page("criteria", app::criteria::list(&state.app, &grant, task_id, request).await?))
 }
 
 /// Create a criterion.
 #[utoipa::path(post, path = "/criteria", tag = "criteria", request_body = NewCriterion,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The criterion", body = Criterion), ErrorResponses, WriteErrorResponses))]
 async fn create_criterion(
     extract::State(state): extract::State<State>,
@@ -73,7 +67,7 @@ async fn get_criterion(
 /// Change a criterion. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/criteria/{criterion_id}", tag = "criteria", request_body = CriterionPatch,
     params(("criterion_id" = CriterionId, Path, description = "The criterion"),
-        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 200, description = "The criterion after the change", body = Criterion), ErrorResponses, WriteErrorResponses))]
 async fn update_criterion(
     extract::State(state): extract::State<State>,
@@ -88,7 +82,7 @@ async fn update_criterion(
 /// Delete a criterion.
 #[utoipa::path(delete, path = "/criteria/{criterion_id}", tag = "criteria",
     params(("criterion_id" = CriterionId, Path, description = "The criterion"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_criterion(
     extract::State(state): extract::State<State>,

@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 
 use crate::State;
 use crate::api_error::{ApiError, Code, ErrorBody, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{Auth, PageQuery, Params, PathId, Precondition};
+use crate::extractors::{Auth, IdempotencyKey, PageQuery, Params, PathId, Precondition};
 use crate::json_body::{Patch, Post, media_type, reject_content_encoding};
 use crate::responses::{CreatedResponse, Tagged, page};
 
@@ -35,7 +35,7 @@ async fn list_datasets(
 
 /// Create a dataset.
 #[utoipa::path(post, path = "/datasets", tag = "datasets", request_body = NewDataset,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The dataset", body = Dataset), ErrorResponses, WriteErrorResponses))]
 async fn create_dataset(
     extract::State(state): extract::State<State>,
@@ -60,7 +60,7 @@ async fn get_dataset(
 /// Change a dataset. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/datasets/{dataset_id}", tag = "datasets", request_body = DatasetPatch,
     params(("dataset_id" = DatasetId, Path, description = "The dataset"),
-        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 200, description = "The dataset after the change", body = Dataset), ErrorResponses, WriteErrorResponses))]
 async fn update_dataset(
     extract::State(state): extract::State<State>,
@@ -75,7 +75,7 @@ async fn update_dataset(
 /// Delete a dataset.
 #[utoipa::path(delete, path = "/datasets/{dataset_id}", tag = "datasets",
     params(("dataset_id" = DatasetId, Path, description = "The dataset"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_dataset(
     extract::State(state): extract::State<State>,
@@ -116,7 +116,7 @@ async fn get_data(
 /// Replace the content of a FHIR dataset, streamed: NDJSON, or one Bundle. Either all of it is stored, or nothing.
 #[utoipa::path(put, path = "/datasets/{dataset_id}/data", tag = "datasets",
     params(("dataset_id" = DatasetId, Path, description = "The dataset"),
-        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+        Precondition),
     request_body(content((String = "application/fhir+ndjson"), (serde_json::Value = "application/fhir+json")), description = "The resources, each with an id"),
     responses((status = 200, description = "The dataset with its new revision", body = Dataset), ErrorResponses, WriteErrorResponses))]
 async fn put_data(

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use crate::State;
 use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{Auth, PageQuery, Params, PathId, PathIds, Precondition};
+use crate::extractors::{Auth, IdempotencyKey, PageQuery, Params, PathId, PathIds, Precondition};
 use crate::json_body::{Patch, Post};
 use crate::responses::{CreatedResponse, Tagged, page};
 
@@ -32,7 +32,7 @@ async fn list_entities(
 /// Create an entity.
 #[utoipa::path(post, path = "/datasets/{dataset_id}/entities", tag = "datasets", request_body = NewDatasetEntity,
     params(("dataset_id" = DatasetId, Path, description = "The dataset"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 201, description = "The entity", body = DatasetEntity), ErrorResponses, WriteErrorResponses))]
 async fn create_entity(
     extract::State(state): extract::State<State>,
@@ -59,7 +59,7 @@ async fn get_entity(
 /// Change an entity. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/datasets/{dataset_id}/entities/{entity_id}", tag = "datasets", request_body = DatasetEntityPatch,
     params(("dataset_id" = DatasetId, Path, description = "The dataset"), ("entity_id" = EntityId, Path, description = "The entity"),
-        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 200, description = "The entity after the change", body = DatasetEntity), ErrorResponses, WriteErrorResponses))]
 async fn update_entity(
     extract::State(state): extract::State<State>,
@@ -74,7 +74,7 @@ async fn update_entity(
 /// Delete an entity.
 #[utoipa::path(delete, path = "/datasets/{dataset_id}/entities/{entity_id}", tag = "datasets",
     params(("dataset_id" = DatasetId, Path, description = "The dataset"), ("entity_id" = EntityId, Path, description = "The entity"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_entity(
     extract::State(state): extract::State<State>,

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use crate::State;
 use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{Auth, PageQuery, Params, PathId, PathIds, Precondition};
+use crate::extractors::{Auth, IdempotencyKey, PageQuery, Params, PathId, PathIds, Precondition};
 use crate::json_body::{Bodyless, Patch, Post};
 use crate::responses::{CreatedResponse, Tagged, TransitionResponse, page};
 
@@ -29,7 +29,7 @@ async fn list_environments(
 
 /// Create an environment.
 #[utoipa::path(post, path = "/environments", tag = "environments", request_body = NewEnvironment,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The environment", body = Environment), ErrorResponses, WriteErrorResponses))]
 async fn create_environment(
     extract::State(state): extract::State<State>,
@@ -54,7 +54,7 @@ async fn get_environment(
 /// Change an environment. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/environments/{environment_id}", tag = "environments", request_body = EnvironmentPatch,
     params(("environment_id" = EnvironmentId, Path, description = "The environment"),
-        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 200, description = "The environment after the change", body = Environment), ErrorResponses, WriteErrorResponses))]
 async fn update_environment(
     extract::State(state): extract::State<State>,
@@ -69,7 +69,7 @@ async fn update_environment(
 /// Delete an environment.
 #[utoipa::path(delete, path = "/environments/{environment_id}", tag = "environments",
     params(("environment_id" = EnvironmentId, Path, description = "The environment"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_environment(
     extract::State(state): extract::State<State>,
@@ -84,7 +84,7 @@ async fn delete_environment(
 /// Attach a simulator. Attaching it again has no effect.
 #[utoipa::path(post, path = "/environments/{environment_id}/simulators/{simulator_id}", tag = "environments",
     params(("environment_id" = EnvironmentId, Path, description = "The environment"), ("simulator_id" = SimulatorId, Path, description = "The simulator"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The environment with the simulator", body = Environment), ErrorResponses, WriteErrorResponses))]
 async fn attach_simulator(
     extract::State(state): extract::State<State>,

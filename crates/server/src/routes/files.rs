@@ -58,7 +58,7 @@ async fn get_file(
 /// Store a file, completely or not at all. Its `Content-Type` is stored with it.
 #[utoipa::path(put, path = "/datasets/{dataset_id}/files/{*path}", tag = "datasets",
     params(("dataset_id" = DatasetId, Path, description = "The dataset"), ("path" = String, Path, description = "The file's path; it may contain slashes"),
-        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+        Precondition),
     request_body(content = Vec<u8>, content_type = "application/octet-stream", description = "The bytes"),
     responses((status = 200, description = "The file", body = DatasetFile), ErrorResponses, WriteErrorResponses))]
 async fn put_file(
@@ -77,7 +77,7 @@ async fn put_file(
 /// Delete a file.
 #[utoipa::path(delete, path = "/datasets/{dataset_id}/files/{*path}", tag = "datasets",
     params(("dataset_id" = DatasetId, Path, description = "The dataset"), ("path" = String, Path, description = "The file's path; it may contain slashes"),
-        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_file(
     extract::State(state): extract::State<State>,

@@ -9,7 +9,6 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
-use model::FieldErrors;
 use model::page::{List, PageRequest};
 use model::simulator::SimulatorType;
 use serde_json::Value;
@@ -24,7 +23,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use super::sandbox_routes::{SandboxScope, alias_at, in_every_scope};
 use crate::State;
 use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{PageQuery, once};
+use crate::extractors::{IdempotencyKey, PageQuery, once, split_page};
 use crate::json_body;
 use crate::responses::page;
 
@@ -86,21 +85,8 @@ async fn run(
 fn split_query(info: &OperationInfo, parts: &Parts) -> Result<(String, PageRequest), ApiError> {
     let query = parts.uri.query().unwrap_or_default();
     let Some(list) = info.list else { return Ok((query.to_owned(), PageRequest::default())) };
-    let invalid = |field: &str, message: String| ApiError::invalid(FieldErrors::one(field, message));
-    let pairs: Vec<(String, String)> =
-        serde_urlencoded::from_str(query).map_err(|error| invalid("query", error.to_string()))?;
-    let (of_page, others): (Vec<_>, Vec<_>) =
-        pairs.into_iter().partition(|(name, _)| name == "limit" || name == "cursor");
-    let mut page = BTreeMap::new();
-    for (name, value) in of_page {
-        if page.contains_key(&name) {
-            return Err(invalid(&name, format!("duplicate field `{name}`")));
-        }
-        page.insert(name, value);
-    }
-    let page = PageQuery { limit: page.remove("limit"), cursor: page.remove("cursor") }.request(list)?;
-    let others = serde_urlencoded::to_string(others).map_err(|error| invalid("query", error.to_string()))?;
-    Ok((others, page))
+    let (filters, page) = split_page(query)?;
+    Ok((filters, page.request(list)?))
 }
 
 /// The operation's schemas and its description at its path below a sandbox.
@@ -148,26 +134,23 @@ fn http_method(method: Method) -> HttpMethod {
 fn parameters(operation: &OperationEntry) -> Vec<Parameter> {
     let info = &operation.info;
     let names = info.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-    let mut parameters: Vec<Parameter> = names
-        .zip(info.path_parameters)
-        .map(|(name, description)| text_parameter(name, ParameterIn::Path, Required::True, description))
-        .collect();
+    let mut parameters: Vec<Parameter> =
+        names.zip(info.path_parameters).map(|(name, description)| path_parameter(name, description)).collect();
     if info.takes_idempotency_key {
-        let description = "Makes the request safe to repeat";
-        parameters.push(text_parameter("Idempotency-Key", ParameterIn::Header, Required::False, description));
+        parameters.extend(IdempotencyKey::into_params(|| None));
     }
     parameters.extend((operation.query)());
     if info.list.is_some() {
-        parameters.extend(PageQuery::into_params(|| Some(ParameterIn::Query)));
+        parameters.extend(PageQuery::into_params(|| None));
     }
     parameters
 }
 
-fn text_parameter(name: &str, place: ParameterIn, required: Required, description: &str) -> Parameter {
+fn path_parameter(name: &str, description: &str) -> Parameter {
     ParameterBuilder::new()
         .name(name)
-        .parameter_in(place)
-        .required(required)
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
         .description(Some(description))
         .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
         .build()

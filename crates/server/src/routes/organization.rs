@@ -23,7 +23,7 @@ async fn get_organization(
 
 /// Rename the organization.
 #[utoipa::path(patch, path = "/organization", tag = "identity", request_body = OrganizationPatch,
-    params(("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+    params(Precondition),
     responses((status = 200, description = "The organization after the change", body = Organization), ErrorResponses, WriteErrorResponses))]
 async fn update_organization(
     extract::State(state): extract::State<State>,

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 use crate::State;
 use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
 use crate::base_url::BaseUrl;
-use crate::extractors::{Auth, PageQuery, Params, PathId};
+use crate::extractors::{Auth, IdempotencyKey, PageQuery, Params, PathId};
 use crate::json_body::{Bodyless, Post};
 use crate::responses::{CreatedResponse, Tagged, TransitionResponse, page};
 
@@ -36,7 +36,7 @@ async fn list_playgrounds(
 /// Start a playground: one sandbox for each simulator of the environment, over the current revisions of its datasets. The
 /// time it takes does not depend on the size of the datasets.
 #[utoipa::path(post, path = "/playgrounds", tag = "playgrounds", request_body = NewPlayground,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The playground with its sandboxes and their credentials", body = Playground), ErrorResponses, WriteErrorResponses))]
 async fn create_playground(
     extract::State(state): extract::State<State>,
@@ -67,7 +67,7 @@ async fn get_playground(
 /// Reset to the baseline: all changes are undone. Events stay readable, and credentials stay valid.
 #[utoipa::path(post, path = "/playgrounds/{playground_id}/reset", tag = "playgrounds",
     params(("playground_id" = PlaygroundId, Path, description = "The playground"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The playground", body = Playground), ErrorResponses, WriteErrorResponses))]
 async fn reset_playground(
     extract::State(state): extract::State<State>,
@@ -85,7 +85,7 @@ async fn reset_playground(
 /// readable.
 #[utoipa::path(post, path = "/playgrounds/{playground_id}/teardown", tag = "playgrounds",
     params(("playground_id" = PlaygroundId, Path, description = "The playground"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The playground", body = Playground), ErrorResponses, WriteErrorResponses))]
 async fn tear_down_playground(
     extract::State(state): extract::State<State>,

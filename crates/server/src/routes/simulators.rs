@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use crate::State;
 use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{Auth, PageQuery, Params, PathId, PathIds, Precondition};
+use crate::extractors::{Auth, IdempotencyKey, PageQuery, Params, PathId, PathIds, Precondition};
 use crate::json_body::{Bodyless, Patch, Post};
 use crate::responses::{CreatedResponse, Tagged, TransitionResponse, page};
 
@@ -29,7 +29,7 @@ async fn list_simulators(
 
 /// Create a simulator.
 #[utoipa::path(post, path = "/simulators", tag = "simulators", request_body = NewSimulator,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The simulator", body = Simulator), ErrorResponses, WriteErrorResponses))]
 async fn create_simulator(
     extract::State(state): extract::State<State>,
@@ -54,7 +54,7 @@ async fn get_simulator(
 /// Change a simulator. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/simulators/{simulator_id}", tag = "simulators", request_body = SimulatorPatch,
     params(("simulator_id" = SimulatorId, Path, description = "The simulator"),
-        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 200, description = "The simulator after the change", body = Simulator), ErrorResponses, WriteErrorResponses))]
 async fn update_simulator(
     extract::State(state): extract::State<State>,
@@ -69,7 +69,7 @@ async fn update_simulator(
 /// Delete a simulator.
 #[utoipa::path(delete, path = "/simulators/{simulator_id}", tag = "simulators",
     params(("simulator_id" = SimulatorId, Path, description = "The simulator"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_simulator(
     extract::State(state): extract::State<State>,
@@ -84,7 +84,7 @@ async fn delete_simulator(
 /// Attach a dataset. Attaching it again has no effect.
 #[utoipa::path(post, path = "/simulators/{simulator_id}/datasets/{dataset_id}", tag = "simulators",
     params(("simulator_id" = SimulatorId, Path, description = "The simulator"), ("dataset_id" = DatasetId, Path, description = "The dataset"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The simulator with the dataset", body = Simulator), ErrorResponses, WriteErrorResponses))]
 async fn attach_dataset(
     extract::State(state): extract::State<State>,

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use crate::State;
 use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{Auth, PageQuery, Params, PathId, Precondition};
+use crate::extractors::{Auth, IdempotencyKey, PageQuery, Params, PathId, Precondition};
 use crate::json_body::{Patch, Post};
 use crate::responses::{CreatedResponse, Tagged, page};
 
@@ -29,7 +29,7 @@ async fn list_solvers(
 
 /// Create a solver.
 #[utoipa::path(post, path = "/solvers", tag = "identity", request_body = NewSolver,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The solver", body = Solver), ErrorResponses, WriteErrorResponses))]
 async fn create_solver(
     extract::State(state): extract::State<State>,
@@ -54,7 +54,7 @@ async fn get_solver(
 /// Change a solver. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/solvers/{solver_id}", tag = "identity", request_body = SolverPatch,
     params(("solver_id" = SolverId, Path, description = "The solver"),
-        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 200, description = "The solver after the change", body = Solver), ErrorResponses, WriteErrorResponses))]
 async fn update_solver(
     extract::State(state): extract::State<State>,
@@ -69,7 +69,7 @@ async fn update_solver(
 /// Delete a solver.
 #[utoipa::path(delete, path = "/solvers/{solver_id}", tag = "identity",
     params(("solver_id" = SolverId, Path, description = "The solver"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_solver(
     extract::State(state): extract::State<State>,

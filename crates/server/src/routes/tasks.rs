@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use crate::State;
 use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{Auth, PageQuery, Params, PathId, PathIds, Precondition, filter_id};
+use crate::extractors::{Auth, IdempotencyKey, PageQuery, Paged, Params, PathId, PathIds, Precondition, filter_id};
 use crate::json_body::{Patch, Post};
 use crate::responses::{CreatedResponse, Tagged, TransitionResponse, page};
 
@@ -26,30 +26,24 @@ struct Filter {
     /// Only the tasks of this benchmark.
     #[param(value_type = BenchmarkId, required = false)]
     benchmark_id: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Tasks, newest first.
-#[utoipa::path(get, path = "/tasks", tag = "tasks", params(Filter),
+#[utoipa::path(get, path = "/tasks", tag = "tasks", params(Filter, PageQuery),
     responses((status = 200, description = "Tasks", body = List<Task>), ErrorResponses))]
 async fn list_tasks(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Params(query): Params<Filter>,
+    Paged(query, paging): Paged<Filter>,
 ) -> Result<Json<List<Task>>, ApiError> {
     let benchmark_id = query.benchmark_id.as_deref().map(filter_id::<BenchmarkId>("benchmark_id")).transpose()?;
-    let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("tasks")?;
+    let request = paging.request("tasks")?;
     Ok(page("tasks", app::tasks::list(&state.app, &grant, benchmark_id, request).await?))
 }
 
 /// Create a task.
 #[utoipa::path(post, path = "/tasks", tag = "tasks", request_body = NewTask,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The task", body = Task), ErrorResponses, WriteErrorResponses))]
 async fn create_task(
     extract::State(state): extract::State<State>,
@@ -74,7 +68,7 @@ async fn get_task(
 /// Change a task. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/tasks/{task_id}", tag = "tasks", request_body = TaskPatch,
     params(("task_id" = TaskId, Path, description = "The task"),
-        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 200, description = "The task after the change", body = Task), ErrorResponses, WriteErrorResponses))]
 async fn update_task(
     extract::State(state): extract::State<State>,
@@ -89,7 +83,7 @@ async fn update_task(
 /// Delete a task.
 #[utoipa::path(delete, path = "/tasks/{task_id}", tag = "tasks",
     params(("task_id" = TaskId, Path, description = "The task"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_task(
     extract::State(state): extract::State<State>,
@@ -125,7 +119,7 @@ async fn list_task_entities(
 /// Bind an entity to the task. Binding it again has no effect.
 #[utoipa::path(post, path = "/tasks/{task_id}/entities", tag = "tasks", request_body = EntityBinding,
     params(("task_id" = TaskId, Path, description = "The task"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The entity", body = DatasetEntity), ErrorResponses, WriteErrorResponses))]
 async fn bind_entity(
     extract::State(state): extract::State<State>,

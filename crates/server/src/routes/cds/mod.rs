@@ -18,7 +18,7 @@ use utoipa_axum::routes;
 use self::schemas::{CdsService, FiredHookAnswer, Invocation, KeptFeedback, KeptFeedbackList, RegisteredServices};
 use crate::State;
 use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{PageQuery, Params};
+use crate::extractors::{IdempotencyKey, PageQuery, Paged, Params};
 use crate::json_body::Post;
 use crate::responses::page;
 use crate::routes::sandbox_routes::{SandboxScope, ScopedType, in_every_scope};
@@ -74,7 +74,7 @@ async fn remove_service(
 /// their invocations are `pending`.
 #[utoipa::path(post, path = "/cds/hooks/{hook}", operation_id = "fire_cds_hook", request_body = FiredHook,
     params(("hook" = String, Path, description = "The hook, such as `patient-view`"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 201, description = "The responses of the services", body = FiredHookAnswer),
         (status = 200, description = "The same, for a body in snake_case", body = FiredHookAnswer), ErrorResponses, WriteErrorResponses))]
 async fn fire_hook(
@@ -98,28 +98,22 @@ struct InvocationQuery {
     /// `pending`, `answered` or `failed`.
     #[param(value_type = String, required = false)]
     status: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Invocations of services with their responses, oldest first. Those with `status=pending` wait for the agent.
-#[utoipa::path(get, path = "/cds/hooks", operation_id = "list_cds_invocations", params(InvocationQuery),
+#[utoipa::path(get, path = "/cds/hooks", operation_id = "list_cds_invocations", params(InvocationQuery, PageQuery),
     responses((status = 200, description = "Invocations", body = List<Invocation>),
         (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_invocations(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<CdsHooks>,
-    Params(query): Params<InvocationQuery>,
+    Paged(query, paging): Paged<InvocationQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
-    let InvocationQuery { hook, status, limit, cursor } = query;
+    let InvocationQuery { hook, status } = query;
     if status.as_deref().is_some_and(|status| !["pending", "answered", "failed"].contains(&status)) {
         return Err(ApiError::invalid(FieldErrors::one("status", "must be `pending`, `answered` or `failed`")));
     }
-    let request = PageQuery { limit, cursor }.request("cds_hooks")?;
+    let request = paging.request("cds_hooks")?;
     Ok(page("cds_hooks", cds::list(&state.app, &scope.access, Filter { hook, status }, request).await?))
 }
 
@@ -153,7 +147,7 @@ async fn respond(
 #[utoipa::path(post, path = "/cds/invocations/{invocation_id}/accept", operation_id = "accept_cds_suggestion",
     request_body = AcceptedSuggestion,
     params(("invocation_id" = String, Path, description = "The invocation that the card belongs to"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 201, description = "The stored feedback", body = KeptFeedback), ErrorResponses, WriteErrorResponses))]
 async fn accept(
     extract::State(state): extract::State<State>,
@@ -167,7 +161,7 @@ async fn accept(
 
 /// Report what a user did with cards, in the feedback format of CDS Hooks. The services are notified.
 #[utoipa::path(post, path = "/cds/feedback", operation_id = "give_cds_feedback", request_body = NewCdsFeedback,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The stored feedback", body = KeptFeedbackList), ErrorResponses, WriteErrorResponses))]
 async fn give_feedback(
     extract::State(state): extract::State<State>,

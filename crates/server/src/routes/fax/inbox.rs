@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 use super::{Fax, FaxLine, FaxText, fax_response};
 use crate::State;
 use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{PageQuery, Params};
+use crate::extractors::{PageQuery, Paged};
 use crate::json_body::Patch;
 use crate::responses::page;
 use crate::routes::sandbox_routes::{SandboxScope, in_every_scope};
@@ -30,31 +30,25 @@ struct InboxQuery {
     /// The sender's number, in any notation.
     #[param(value_type = String, required = false)]
     from_number: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Received faxes, newest first.
-#[utoipa::path(get, path = "/fax/inbox", operation_id = "list_fax_inbox", params(InboxQuery),
+#[utoipa::path(get, path = "/fax/inbox", operation_id = "list_fax_inbox", params(InboxQuery, PageQuery),
     responses((status = 200, description = "Faxes", body = List<Fax>),
         (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_inbox(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<FaxLine>,
-    Params(query): Params<InboxQuery>,
+    Paged(query, paging): Paged<InboxQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
-    let InboxQuery { read, from_number, limit, cursor } = query;
+    let InboxQuery { read, from_number } = query;
     let read = match read.as_deref() {
         None => None,
         Some("true") => Some(true),
         Some("false") => Some(false),
         Some(_) => return Err(ApiError::invalid(FieldErrors::one("read", "must be true or false"))),
     };
-    let request = PageQuery { limit, cursor }.request("fax_inbox")?;
+    let request = paging.request("fax_inbox")?;
     let filter = Filter { direction: Direction::Inbound, status: None, number: from_number, read };
     Ok(page("fax_inbox", fax::list(&state.app, &scope.access, filter, request).await?))
 }

@@ -16,7 +16,7 @@ use super::fax_upload::FaxUpload;
 use super::{Fax, FaxLine, FaxText, fax_response};
 use crate::State;
 use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{PageQuery, Params};
+use crate::extractors::{IdempotencyKey, PageQuery, Paged};
 use crate::responses::{CreatedResponse, page};
 use crate::routes::sandbox_routes::{SandboxScope, alias_at, in_every_scope};
 
@@ -44,7 +44,7 @@ struct FaxForm {
 /// of the FHIR data in the same playground. The text is extracted once, when the fax is sent: from the text layer, or by OCR
 /// for scanned pages. `status` says whether the fax was delivered, at once or later.
 #[utoipa::path(post, path = "/fax/faxes", operation_id = "send_fax",
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     request_body(content((NewFax = "application/json"), (FaxForm = "multipart/form-data"))),
     responses((status = 201, description = "The fax", body = Fax), ErrorResponses, WriteErrorResponses))]
 async fn send_fax(
@@ -68,28 +68,22 @@ struct FaxQuery {
     /// The recipient's number, in any notation.
     #[param(value_type = String, required = false)]
     to_number: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Sent faxes, newest first.
-#[utoipa::path(get, path = "/fax/faxes", operation_id = "list_faxes", params(FaxQuery),
+#[utoipa::path(get, path = "/fax/faxes", operation_id = "list_faxes", params(FaxQuery, PageQuery),
     responses((status = 200, description = "Faxes", body = List<Fax>),
         (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_faxes(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<FaxLine>,
-    Params(query): Params<FaxQuery>,
+    Paged(query, paging): Paged<FaxQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
-    let FaxQuery { status, to_number, limit, cursor } = query;
+    let FaxQuery { status, to_number } = query;
     if status.as_deref().is_some_and(|status| !["queued", "sent", "failed"].contains(&status)) {
         return Err(ApiError::invalid(FieldErrors::one("status", "must be `queued`, `sent` or `failed`")));
     }
-    let request = PageQuery { limit, cursor }.request("faxes")?;
+    let request = paging.request("faxes")?;
     let filter = Filter { direction: Direction::Outbound, status, number: to_number, read: None };
     Ok(page("faxes", fax::list(&state.app, &scope.access, filter, request).await?))
 }

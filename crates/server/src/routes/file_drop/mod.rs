@@ -23,7 +23,7 @@ use utoipa_axum::routes;
 use super::sandbox_routes::{SandboxScope, ScopedType, in_every_scope};
 use crate::State;
 use crate::api_error::{ApiError, Code, ErrorBody, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{PageQuery, Params};
+use crate::extractors::{PageQuery, Paged, Precondition};
 use crate::json_body::{Post, reject_content_encoding};
 use crate::responses::page;
 
@@ -41,25 +41,19 @@ struct FileQuery {
     /// Only files whose path starts with this, such as `outbox/`.
     #[param(required = false)]
     prefix: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// The files of the sandbox, by path.
-#[utoipa::path(get, path = "/files", operation_id = "list_sandbox_files", params(FileQuery),
+#[utoipa::path(get, path = "/files", operation_id = "list_sandbox_files", params(FileQuery, PageQuery),
     responses((status = 200, description = "Files", body = List<DatasetFile>),
         (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<Files>,
-    Params(query): Params<FileQuery>,
+    Paged(query, paging): Paged<FileQuery>,
 ) -> Result<Json<List<DatasetFile>>, ApiError> {
-    let FileQuery { prefix, limit, cursor } = query;
-    let request = PageQuery { limit, cursor }.request("sandbox files")?;
+    let FileQuery { prefix } = query;
+    let request = paging.request("sandbox files")?;
     let listed = file_drop(&state, scope).list(prefix.as_deref().unwrap_or_default(), request).await;
     Ok(page("sandbox files", listed.map_err(app::AppError::from)?))
 }
@@ -98,7 +92,7 @@ async fn read(
 /// file name.
 #[utoipa::path(put, path = "/files/{*path}", operation_id = "write_sandbox_file",
     params(("path" = String, Path, description = "The file's path; it may contain slashes"),
-        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches"),
+        Precondition,
         ("If-None-Match" = Option<String>, Header, description = "`*`: only if the file does not exist yet")),
     request_body(content = Vec<u8>, content_type = "application/octet-stream", description = "The bytes"),
     responses((status = 200, description = "The updated file", body = DatasetFile),
@@ -127,7 +121,7 @@ async fn write(
 /// Delete a file.
 #[utoipa::path(delete, path = "/files/{*path}", operation_id = "delete_sandbox_file",
     params(("path" = String, Path, description = "The file's path; it may contain slashes"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+        Precondition),
     responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete(
     extract::State(state): extract::State<State>,

@@ -19,7 +19,7 @@ use super::form;
 use super::schemas::{FormularyEntry, Patient, PriorAuth, Provider};
 use crate::State;
 use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{PageQuery, Params, once};
+use crate::extractors::{IdempotencyKey, PageQuery, Paged, once};
 use crate::json_body::{Bodyless, Post, parse, read_body, reject_content_encoding};
 use crate::responses::{CreatedResponse, TransitionResponse, page};
 use crate::routes::sandbox_routes::{SandboxScope, ScopedType, in_every_scope};
@@ -35,7 +35,7 @@ impl ScopedType for PayerPortal {
 ///
 /// With an `Idempotency-Key`, sending it again returns the same request.
 #[utoipa::path(post, path = "/portal/prior-auths", operation_id = "create_prior_auth", request_body = NewPriorAuth,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The request with the payer's determination", body = PriorAuth), ErrorResponses, WriteErrorResponses))]
 async fn create_prior_auth(
     extract::State(state): extract::State<State>,
@@ -68,25 +68,19 @@ struct RequestQuery {
     /// The drug name as in the request.
     #[param(value_type = String, required = false)]
     drug: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Requests, newest first.
-#[utoipa::path(get, path = "/portal/prior-auths", operation_id = "list_prior_auths", params(RequestQuery),
+#[utoipa::path(get, path = "/portal/prior-auths", operation_id = "list_prior_auths", params(RequestQuery, PageQuery),
     responses((status = 200, description = "Requests", body = List<PriorAuth>),
         (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_prior_auths(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PayerPortal>,
-    Params(query): Params<RequestQuery>,
+    Paged(query, paging): Paged<RequestQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
-    let RequestQuery { status, determination, patient_member_id, procedure_code, drug, limit, cursor } = query;
-    let request = PageQuery { limit, cursor }.request("prior-auths")?;
+    let RequestQuery { status, determination, patient_member_id, procedure_code, drug } = query;
+    let request = paging.request("prior-auths")?;
     let filter = RequestFilter { status, determination, patient_member_id, procedure_code, drug };
     Ok(page("prior-auths", payer::list(&state.app, &scope.access, filter, request).await?))
 }
@@ -108,7 +102,7 @@ async fn get_prior_auth(
 /// Send JSON, or a form with files (`multipart/form-data`). If the payer had requested more information, it decides again.
 #[utoipa::path(post, path = "/portal/prior-auths/{auth_number}/documents", operation_id = "add_prior_auth_documents",
     params(("auth_number" = String, Path, description = "The authorization number or id of the request"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     request_body = NewDocument,
     responses((status = 201, description = "The request with its documents", body = PriorAuth), ErrorResponses, WriteErrorResponses))]
 async fn add_documents(
@@ -141,7 +135,7 @@ async fn attachments(parts: &Parts, bytes: Bytes) -> Result<Vec<Attachment>, Api
 /// Send the information that the payer requested: notes, answers, documents. The payer then decides again.
 #[utoipa::path(post, path = "/portal/prior-auths/{auth_number}/information", operation_id = "add_prior_auth_information",
     params(("auth_number" = String, Path, description = "The authorization number or id of the request"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     request_body = NewInformation,
     responses((status = 200, description = "The request", body = PriorAuth), ErrorResponses, WriteErrorResponses))]
 async fn add_information(
@@ -156,7 +150,7 @@ async fn add_information(
 /// Withdraw a request.
 #[utoipa::path(post, path = "/portal/prior-auths/{auth_number}/withdraw", operation_id = "withdraw_prior_auth",
     params(("auth_number" = String, Path, description = "The authorization number or id of the request"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The request, withdrawn", body = PriorAuth), ErrorResponses, WriteErrorResponses))]
 async fn withdraw(
     extract::State(state): extract::State<State>,
@@ -179,25 +173,19 @@ struct PatientQuery {
     /// Such as `1980-02-03`.
     #[param(value_type = String, required = false)]
     birth_date: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Members of the plan.
-#[utoipa::path(get, path = "/portal/patients", operation_id = "list_portal_patients", params(PatientQuery),
+#[utoipa::path(get, path = "/portal/patients", operation_id = "list_portal_patients", params(PatientQuery, PageQuery),
     responses((status = 200, description = "Members", body = List<Patient>),
         (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_patients(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PayerPortal>,
-    Params(query): Params<PatientQuery>,
+    Paged(query, paging): Paged<PatientQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
-    let PatientQuery { member_id, name, birth_date, limit, cursor } = query;
-    let request = PageQuery { limit, cursor }.request("patients")?;
+    let PatientQuery { member_id, name, birth_date } = query;
+    let request = paging.request("patients")?;
     let filter = MemberFilter { member_id, name, birth_date };
     Ok(page("patients", payer::patients(&state.app, &scope.access, filter, request).await?))
 }
@@ -212,25 +200,19 @@ struct ProviderQuery {
     /// Prefixes of names.
     #[param(value_type = String, required = false)]
     name: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Providers that the plan knows.
-#[utoipa::path(get, path = "/portal/providers", operation_id = "list_portal_providers", params(ProviderQuery),
+#[utoipa::path(get, path = "/portal/providers", operation_id = "list_portal_providers", params(ProviderQuery, PageQuery),
     responses((status = 200, description = "Providers", body = List<Provider>),
         (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_providers(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PayerPortal>,
-    Params(query): Params<ProviderQuery>,
+    Paged(query, paging): Paged<ProviderQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
-    let ProviderQuery { npi, name, limit, cursor } = query;
-    let request = PageQuery { limit, cursor }.request("providers")?;
+    let ProviderQuery { npi, name } = query;
+    let request = paging.request("providers")?;
     Ok(page("providers", payer::providers(&state.app, &scope.access, ProviderFilter { npi, name }, request).await?))
 }
 
@@ -241,25 +223,19 @@ struct FormularyQuery {
     /// Prefixes of words of the drug's name.
     #[param(value_type = String, required = false)]
     drug: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Drugs that the plan covers.
-#[utoipa::path(get, path = "/portal/formulary", operation_id = "list_portal_formulary", params(FormularyQuery),
+#[utoipa::path(get, path = "/portal/formulary", operation_id = "list_portal_formulary", params(FormularyQuery, PageQuery),
     responses((status = 200, description = "Drugs", body = List<FormularyEntry>),
         (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_formulary(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PayerPortal>,
-    Params(query): Params<FormularyQuery>,
+    Paged(query, paging): Paged<FormularyQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
-    let FormularyQuery { drug, limit, cursor } = query;
-    let request = PageQuery { limit, cursor }.request("formulary")?;
+    let FormularyQuery { drug } = query;
+    let request = paging.request("formulary")?;
     Ok(page("formulary", payer::formulary(&state.app, &scope.access, drug, request).await?))
 }
 

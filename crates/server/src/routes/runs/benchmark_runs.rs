@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 use crate::State;
 use crate::api_error::{ApiError, Code, ErrorResponses, WriteErrorResponses};
 use crate::base_url::BaseUrl;
-use crate::extractors::{Auth, PageQuery, Params, PathId, PathSegment, filter_id};
+use crate::extractors::{Auth, IdempotencyKey, PageQuery, Paged, Params, PathId, PathSegment, filter_id};
 use crate::json_body::{Bodyless, OptionalPost, Post};
 use crate::responses::{CreatedResponse, Tagged, TransitionResponse, page};
 
@@ -37,21 +37,15 @@ struct Filter {
     /// Only runs with this status.
     #[param(value_type = Status, required = false)]
     status: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Runs, newest first, without their task runs.
-#[utoipa::path(get, path = "/benchmark-runs", tag = "runs", params(Filter),
+#[utoipa::path(get, path = "/benchmark-runs", tag = "runs", params(Filter, PageQuery),
     responses((status = 200, description = "Runs", body = List<BenchmarkRun>), ErrorResponses))]
 async fn list_runs(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Params(query): Params<Filter>,
+    Paged(query, paging): Paged<Filter>,
 ) -> Result<Json<List<BenchmarkRun>>, ApiError> {
     let status =
         |text: &str| text.parse::<Status>().map_err(|rule| ApiError::invalid(FieldErrors::one("status", rule)));
@@ -61,13 +55,13 @@ async fn list_runs(
         agent: query.agent,
         status: query.status.as_deref().map(status).transpose()?,
     };
-    let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("benchmark-runs")?;
+    let request = paging.request("benchmark-runs")?;
     Ok(page("benchmark-runs", app::runs::list_runs(&state.app, &grant, filter, request).await?))
 }
 
 /// Begin a run of a version, or of a draft in its current state. The run's token is only shown in this response.
 #[utoipa::path(post, path = "/benchmark-runs", tag = "runs", request_body = NewRun,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The run, its token, its tasks and the sandboxes that are provisioned for them", body = CreatedRun), ErrorResponses, WriteErrorResponses))]
 async fn create_run(
     extract::State(state): extract::State<State>,
@@ -94,7 +88,7 @@ async fn get_run(
 /// End a run with a score: started tasks are completed, and tasks that were not started score 0.
 #[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/complete", tag = "runs",
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The run", body = BenchmarkRun), ErrorResponses, WriteErrorResponses))]
 async fn complete_run(
     extract::State(state): extract::State<State>,
@@ -108,7 +102,7 @@ async fn complete_run(
 /// End a run without a score: completed tasks keep their results, the other tasks are cancelled, and the token expires.
 #[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/cancel", tag = "runs",
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The run", body = BenchmarkRun), ErrorResponses, WriteErrorResponses))]
 async fn cancel_run(
     extract::State(state): extract::State<State>,
@@ -124,7 +118,7 @@ async fn cancel_run(
 /// key wrote to the run's sandboxes.
 #[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/publish", tag = "runs",
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The run", body = BenchmarkRun), ErrorResponses, WriteErrorResponses))]
 async fn publish_run(
     extract::State(state): extract::State<State>,
@@ -138,7 +132,7 @@ async fn publish_run(
 /// Remove the series of a run from the leaderboard.
 #[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/unpublish", tag = "runs",
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The run", body = BenchmarkRun), ErrorResponses, WriteErrorResponses))]
 async fn unpublish_run(
     extract::State(state): extract::State<State>,

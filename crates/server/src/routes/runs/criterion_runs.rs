@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use crate::State;
 use crate::api_error::{ApiError, ErrorResponses};
-use crate::extractors::{Auth, PageQuery, Params, PathId, filter_id};
+use crate::extractors::{Auth, PageQuery, Paged, PathId, filter_id};
 use crate::responses::{Tagged, page};
 
 /// Query parameters of the list.
@@ -23,24 +23,18 @@ struct Filter {
     /// Only the criterion runs of this task run.
     #[param(value_type = TaskRunId, required = false)]
     task_run_id: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Criterion runs with details and evidence, newest first.
-#[utoipa::path(get, path = "/criterion-runs", tag = "runs", params(Filter),
+#[utoipa::path(get, path = "/criterion-runs", tag = "runs", params(Filter, PageQuery),
     responses((status = 200, description = "Criterion runs", body = List<CriterionRun>), ErrorResponses))]
 async fn list_criterion_runs(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Params(query): Params<Filter>,
+    Paged(query, paging): Paged<Filter>,
 ) -> Result<Json<List<CriterionRun>>, ApiError> {
     let task_run = query.task_run_id.as_deref().map(filter_id::<TaskRunId>("task_run_id")).transpose()?;
-    let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("criterion-runs")?;
+    let request = paging.request("criterion-runs")?;
     Ok(page("criterion-runs", app::runs::list_criterion_runs(&state.app, &grant, task_run, request).await?))
 }
 

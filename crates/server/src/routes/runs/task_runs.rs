@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use crate::State;
 use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
 use crate::base_url::BaseUrl;
-use crate::extractors::{Auth, PageQuery, Params, PathId, filter_id};
+use crate::extractors::{Auth, IdempotencyKey, PageQuery, Paged, PathId, filter_id};
 use crate::json_body::Bodyless;
 use crate::responses::{Tagged, TransitionResponse, page};
 
@@ -25,24 +25,18 @@ struct Filter {
     /// Only the task runs of this run.
     #[param(value_type = BenchmarkRunId, required = false)]
     benchmark_run_id: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Task runs, newest first.
-#[utoipa::path(get, path = "/task-runs", tag = "runs", params(Filter),
+#[utoipa::path(get, path = "/task-runs", tag = "runs", params(Filter, PageQuery),
     responses((status = 200, description = "Task runs", body = List<TaskRun>), ErrorResponses))]
 async fn list_task_runs(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Params(query): Params<Filter>,
+    Paged(query, paging): Paged<Filter>,
 ) -> Result<Json<List<TaskRun>>, ApiError> {
     let run = query.benchmark_run_id.as_deref().map(filter_id::<BenchmarkRunId>("benchmark_run_id")).transpose()?;
-    let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("task-runs")?;
+    let request = paging.request("task-runs")?;
     Ok(page("task-runs", app::runs::list_task_runs(&state.app, &grant, run, request).await?))
 }
 
@@ -61,7 +55,7 @@ async fn get_task_run(
 /// Start a task: its playground is prepared, its scenario starts, and its time starts to run.
 #[utoipa::path(post, path = "/task-runs/{task_run_id}/start", tag = "runs",
     params(("task_run_id" = TaskRunId, Path, description = "The task run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The task and the endpoints of its sandboxes", body = StartedTaskRun), ErrorResponses, WriteErrorResponses))]
 async fn start_task_run(
     extract::State(state): extract::State<State>,
@@ -78,7 +72,7 @@ async fn start_task_run(
 /// Complete a task: its playground is frozen and scored. A task that was not started is started first.
 #[utoipa::path(post, path = "/task-runs/{task_run_id}/complete", tag = "runs",
     params(("task_run_id" = TaskRunId, Path, description = "The task run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The task run", body = TaskRun), ErrorResponses, WriteErrorResponses))]
 async fn complete_task_run(
     extract::State(state): extract::State<State>,
@@ -92,7 +86,7 @@ async fn complete_task_run(
 /// End a task run without scoring it. It scores 0, and its run continues.
 #[utoipa::path(post, path = "/task-runs/{task_run_id}/cancel", tag = "runs",
     params(("task_run_id" = TaskRunId, Path, description = "The task run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The task run", body = TaskRun), ErrorResponses, WriteErrorResponses))]
 async fn cancel_task_run(
     extract::State(state): extract::State<State>,

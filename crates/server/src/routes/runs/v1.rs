@@ -12,14 +12,14 @@ use utoipa_axum::routes;
 use crate::State;
 use crate::api_error::{ApiError, Code, ErrorResponses, WriteErrorResponses};
 use crate::base_url::BaseUrl;
-use crate::extractors::{AnyAuth, PathId, PathSegment, RunAuth, SolverAuth};
+use crate::extractors::{AnyAuth, IdempotencyKey, PathId, PathSegment, RunAuth, SolverAuth};
 use crate::json_body::{Bodyless, Post};
 use crate::responses::{CreatedResponse, Tagged, TransitionResponse};
 
 /// Begin a run of a published version, with a solver key. The run's token is only shown in this response.
 #[utoipa::path(post, path = "/v1/benchmark-runs", tag = "v1", operation_id = "begin_run",
     security(("solver_key" = [])), request_body = NewSolverRun,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The run, its token, its tasks and the sandboxes that are provisioned for them", body = CreatedRun), ErrorResponses, WriteErrorResponses))]
 async fn create_run(
     extract::State(state): extract::State<State>,
@@ -71,7 +71,7 @@ async fn get_run(
 #[utoipa::path(post, path = "/v1/task-runs/{task_run_id}/start", tag = "v1", operation_id = "start_task",
     security(("run_token" = [])),
     params(("task_run_id" = TaskRunId, Path, description = "The task run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The task and the endpoints of its sandboxes", body = StartedTaskRun), ErrorResponses, WriteErrorResponses))]
 async fn start_task_run(
     extract::State(state): extract::State<State>,
@@ -89,7 +89,7 @@ async fn start_task_run(
 #[utoipa::path(post, path = "/v1/task-runs/{task_run_id}/complete", tag = "v1", operation_id = "complete_task",
     security(("run_token" = [])),
     params(("task_run_id" = TaskRunId, Path, description = "The task run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The result", body = TaskRunResult), ErrorResponses, WriteErrorResponses))]
 async fn complete_task_run(
     extract::State(state): extract::State<State>,
@@ -105,7 +105,7 @@ async fn complete_task_run(
 #[utoipa::path(post, path = "/v1/task-runs/{task_run_id}/cancel", tag = "v1", operation_id = "cancel_task",
     security(("run_token" = [])),
     params(("task_run_id" = TaskRunId, Path, description = "The task run"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The task run", body = TaskRunResult), ErrorResponses, WriteErrorResponses))]
 async fn cancel_task_run(
     extract::State(state): extract::State<State>,

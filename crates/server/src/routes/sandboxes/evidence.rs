@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use crate::State;
 use crate::api_error::{ApiError, ErrorBody, ErrorResponses};
-use crate::extractors::{Auth, PageQuery, Params, PathId};
+use crate::extractors::{Auth, PageQuery, Paged, Params, PathId};
 use crate::responses::page;
 
 #[derive(Deserialize, IntoParams)]
@@ -27,30 +27,24 @@ struct EventQuery {
     /// Only events at this time or later.
     #[param(value_type = Timestamp, required = false)]
     since: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Everything that happened in the sandbox, oldest first. The body of a read is recorded as a reference to the version that
 /// it returned (`"resource": "Patient/1/_history/2"`), which never changes and can be read from the sandbox's state.
 #[utoipa::path(get, path = "/sandboxes/{sandbox_id}/events", tag = "sandboxes",
-    params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), EventQuery),
+    params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), EventQuery, PageQuery),
     responses((status = 200, description = "Events", body = List<Event>), ErrorResponses))]
 async fn list_events(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(sandbox): PathId<SandboxId>,
-    Params(query): Params<EventQuery>,
+    Paged(query, paging): Paged<EventQuery>,
 ) -> Result<Json<List<Event>>, ApiError> {
     let invalid = |field: &'static str| move |message: String| ApiError::invalid(FieldErrors::one(field, message));
     let r#type = query.r#type.map(|text| text.parse::<EventType>().map_err(invalid("type"))).transpose()?;
     let since =
         query.since.map(|text| parse_time(&text).ok_or_else(|| invalid("since")(TIME_RULE.into()))).transpose()?;
-    let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("events")?;
+    let request = paging.request("events")?;
     let filter = EventFilter { r#type, since };
     Ok(page("events", evidence::events(&state.app, &grant, &sandbox, filter, request).await?))
 }
@@ -68,12 +62,6 @@ struct StateQuery {
     /// A collection (`Patient`), a record (`Patient/1`) or a version of one (`Patient/1/_history/2`). Without it, everything.
     #[param(value_type = String, required = false, max_length = 300)]
     resource: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// The `max_length` of the parameter: far more than a type, an id of 64 characters and a version need.
@@ -81,20 +69,20 @@ const MAX_RESOURCE_CHARS: usize = 300;
 
 /// The current records of the sandbox, by collection and key.
 #[utoipa::path(get, path = "/sandboxes/{sandbox_id}/state", tag = "sandboxes",
-    params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), StateQuery),
+    params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), StateQuery, PageQuery),
     responses((status = 200, description = "Records", body = List<StateRecord>),
         (status = 409, description = "The task run is not started", body = ErrorBody), ErrorResponses))]
 async fn get_state(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(sandbox): PathId<SandboxId>,
-    Params(query): Params<StateQuery>,
+    Paged(query, paging): Paged<StateQuery>,
 ) -> Result<Json<List<StateRecord>>, ApiError> {
     if query.resource.as_ref().is_some_and(|resource| resource.chars().count() > MAX_RESOURCE_CHARS) {
         let message = format!("must have at most {MAX_RESOURCE_CHARS} characters");
         return Err(ApiError::invalid(FieldErrors::one("resource", message)));
     }
-    let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("state")?;
+    let request = paging.request("state")?;
     Ok(page("state", evidence::state(&state.app, &grant, &sandbox, query.resource, request).await?))
 }
 

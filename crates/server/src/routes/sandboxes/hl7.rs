@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use crate::State;
 use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{PageQuery, Params, Precondition, once};
+use crate::extractors::{PageQuery, Paged, Precondition, once};
 use crate::json_body::{Patch, Post, media_type, read_body, reject_content_encoding};
 use crate::responses::{Tagged, page};
 use crate::routes::sandbox_routes::{SandboxScope, ScopedType, alias_at, in_every_scope};
@@ -37,21 +37,15 @@ struct InboxQuery {
     /// `true` for messages that were read, `false` for unread ones.
     #[param(value_type = bool, required = false)]
     read: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Received messages, newest first.
-#[utoipa::path(get, path = "/hl7/inbox", operation_id = "list_hl7_inbox", params(InboxQuery),
+#[utoipa::path(get, path = "/hl7/inbox", operation_id = "list_hl7_inbox", params(InboxQuery, PageQuery),
     responses((status = 200, description = "Messages", body = List<InboxMessage>), (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_inbox(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<Hl7>,
-    Params(query): Params<InboxQuery>,
+    Paged(query, paging): Paged<InboxQuery>,
 ) -> Result<Json<List<InboxMessage>>, ApiError> {
     let read = match query.read.as_deref() {
         None => None,
@@ -59,7 +53,7 @@ async fn list_inbox(
         Some("false") => Some(false),
         Some(_) => return Err(ApiError::invalid(FieldErrors::one("read", "must be true or false"))),
     };
-    let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("hl7_inbox")?;
+    let request = paging.request("hl7_inbox")?;
     Ok(page("hl7_inbox", hl7::inbox(&state.app, scope.access, read, request).await?))
 }
 

@@ -19,7 +19,7 @@ use utoipa_axum::routes;
 use crate::State;
 use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
 use crate::base_url::BaseUrl;
-use crate::extractors::{Auth, PageQuery, Params, PathId, PathIds, filter_id};
+use crate::extractors::{Auth, IdempotencyKey, PageQuery, Paged, PathId, PathIds, filter_id};
 use crate::json_body::{Bodyless, Post};
 use crate::responses::{CreatedResponse, Tagged, TransitionResponse, page};
 
@@ -30,26 +30,20 @@ struct SandboxQuery {
     /// Only the sandboxes of this playground.
     #[param(value_type = PlaygroundId, required = false)]
     playground_id: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 /// Sandboxes, newest first.
-#[utoipa::path(get, path = "/sandboxes", tag = "sandboxes", params(SandboxQuery),
+#[utoipa::path(get, path = "/sandboxes", tag = "sandboxes", params(SandboxQuery, PageQuery),
     responses((status = 200, description = "Sandboxes", body = List<Sandbox>), ErrorResponses))]
 async fn list_sandboxes(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     BaseUrl(base): BaseUrl,
-    Params(query): Params<SandboxQuery>,
+    Paged(query, paging): Paged<SandboxQuery>,
 ) -> Result<Json<List<Sandbox>>, ApiError> {
-    let SandboxQuery { playground_id, limit, cursor } = query;
+    let SandboxQuery { playground_id } = query;
     let playground = playground_id.as_deref().map(filter_id::<PlaygroundId>("playground_id")).transpose()?;
-    let request = PageQuery { limit, cursor }.request("sandboxes")?;
+    let request = paging.request("sandboxes")?;
     let mut sandboxes = app::sandboxes::list(&state.app, &grant, &base, playground, request).await?;
     if let Some(ports) = &state.mllp {
         sandboxes.items.iter_mut().for_each(|sandbox| ports.add_open_to(sandbox, &base));
@@ -59,7 +53,7 @@ async fn list_sandboxes(
 
 /// Start one simulator: standalone, or in an existing playground.
 #[utoipa::path(post, path = "/sandboxes", tag = "sandboxes", request_body = NewSandbox,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The sandbox with its credentials", body = Sandbox), ErrorResponses, WriteErrorResponses))]
 async fn create_sandbox(
     extract::State(state): extract::State<State>,
@@ -90,7 +84,7 @@ async fn get_sandbox(
 /// End a sandbox: it accepts no more traffic, and its credentials become invalid. Events and state stay readable.
 #[utoipa::path(post, path = "/sandboxes/{sandbox_id}/teardown", tag = "sandboxes",
     params(("sandbox_id" = SandboxId, Path, description = "The sandbox"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The sandbox", body = Sandbox), ErrorResponses, WriteErrorResponses))]
 async fn tear_down_sandbox(
     extract::State(state): extract::State<State>,
@@ -106,7 +100,7 @@ async fn tear_down_sandbox(
 /// newest revision. Changes made in the sandbox are kept.
 #[utoipa::path(post, path = "/sandboxes/{sandbox_id}/datasets/{dataset_id}", tag = "sandboxes",
     params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), ("dataset_id" = DatasetId, Path, description = "The dataset"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 200, description = "The sandbox with the dataset", body = Sandbox), ErrorResponses, WriteErrorResponses))]
 async fn attach_to_sandbox(
     extract::State(state): extract::State<State>,

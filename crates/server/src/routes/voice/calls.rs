@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 use super::{Call, CallExchange, PhoneLine, Turn};
 use crate::State;
 use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
-use crate::extractors::{PageQuery, Params};
+use crate::extractors::{IdempotencyKey, PageQuery, Paged, Params};
 use crate::json_body::Post;
 use crate::responses::page;
 use crate::routes::sandbox_routes::{SandboxScope, in_every_scope};
@@ -30,7 +30,7 @@ fn exchange_json(exchange: Exchange) -> Json<Value> {
 /// The response contains what the line says until it listens. `to` may be the number of any line of the playground; any other
 /// number is not in service.
 #[utoipa::path(post, path = "/voice/calls", operation_id = "create_call", request_body = NewCall,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    params(IdempotencyKey),
     responses((status = 201, description = "The call and its new turns", body = CallExchange), ErrorResponses, WriteErrorResponses))]
 async fn create_call(
     extract::State(state): extract::State<State>,
@@ -50,12 +50,6 @@ struct CallQuery {
     /// Only calls with this status, such as `ringing` for calls that wait to be answered.
     #[param(value_type = String, required = false)]
     status: Option<String>,
-    /// Page size, 20 by default; more than 100 is read as 100.
-    #[param(value_type = u64, required = false, minimum = 1)]
-    limit: Option<String>,
-    /// `next` or `prev` cursor of an earlier response of the same list.
-    #[param(value_type = String, required = false)]
-    cursor: Option<String>,
 }
 
 const STATUSES: [&str; 7] = ["ringing", "in_progress", "completed", "transferred", "no_answer", "declined", "failed"];
@@ -74,17 +68,16 @@ impl CallQuery {
 }
 
 /// Calls, oldest first.
-#[utoipa::path(get, path = "/voice/calls", operation_id = "list_calls", params(CallQuery),
+#[utoipa::path(get, path = "/voice/calls", operation_id = "list_calls", params(CallQuery, PageQuery),
     responses((status = 200, description = "Calls", body = List<Call>),
         (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_calls(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PhoneLine>,
-    Params(query): Params<CallQuery>,
+    Paged(query, paging): Paged<CallQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
     let filter = query.filter()?;
-    let CallQuery { limit, cursor, .. } = query;
-    let request = PageQuery { limit, cursor }.request("calls")?;
+    let request = paging.request("calls")?;
     Ok(page("calls", voice::list(&state.app, &scope.access, filter, request).await?))
 }
 
@@ -120,7 +113,7 @@ async fn list_turns(
 /// The response contains the turn and what follows it. Speaking in a ringing call answers it.
 #[utoipa::path(post, path = "/voice/calls/{call_id}/turns", operation_id = "create_turn", request_body = NewTurn,
     params(("call_id" = String, Path, description = "The call"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 201, description = "The call and its new turns", body = CallExchange), ErrorResponses, WriteErrorResponses))]
 async fn create_turn(
     extract::State(state): extract::State<State>,
@@ -134,7 +127,7 @@ async fn create_turn(
 /// Press keys.
 #[utoipa::path(post, path = "/voice/calls/{call_id}/dtmf", operation_id = "press_keys", request_body = NewKeys,
     params(("call_id" = String, Path, description = "The call"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+        IdempotencyKey),
     responses((status = 201, description = "The call and its new turns", body = CallExchange), ErrorResponses, WriteErrorResponses))]
 async fn press_keys(
     extract::State(state): extract::State<State>,
