@@ -11,6 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 pub use error::{ClientError, ErrorResponse};
 pub use exchange::ApiResponse;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 pub use reqwest::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -126,15 +127,9 @@ impl Client {
 
 /// Percent-encodes a text for use as a URL path segment. `keep_slashes` leaves slashes as they are, for file paths.
 pub fn segment(text: &str, keep_slashes: bool) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'@' => escaped.push(byte as char),
-            b'/' if keep_slashes => escaped.push('/'),
-            _ => escaped.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    escaped
+    const SEGMENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'@');
+    const PATH: AsciiSet = SEGMENT.remove(b'/');
+    utf8_percent_encode(text, if keep_slashes { &PATH } else { &SEGMENT }).to_string()
 }
 
 fn with_query(path: &str, query: &[(String, String)]) -> String {

@@ -5,28 +5,13 @@ pub fn nearest<'a>(written: &str, names: impl Iterator<Item = &'a str>) -> Optio
     let written: String = written.chars().take(60).collect();
     let wanted = folded(&written);
     let (distance, found) =
-        names.map(|name| (edit_distance(&wanted, &folded(name)), name)).min_by_key(|(distance, _)| *distance)?;
+        names.map(|name| (strsim::levenshtein(&wanted, &folded(name)), name)).min_by_key(|(distance, _)| *distance)?;
     (distance <= wanted.len() / 3).then_some(found)
 }
 
 /// Which letters are large, and what joins words, is misremembered most.
 fn folded(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
-}
-
-/// Levenshtein distance over bytes, one row at a time.
-fn edit_distance(left: &str, right: &str) -> usize {
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (deleted, from) in left.bytes().enumerate() {
-        let mut diagonal = deleted;
-        row[0] = deleted + 1;
-        for (at, to) in right.bytes().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[at + 1];
-            row[at + 1] = replaced.min(row[at] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
 }
 
 #[cfg(test)]

@@ -2,14 +2,27 @@
 //! (<https://url.spec.whatwg.org/#application/x-www-form-urlencoded>).
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+/// Without what a query may hold as it is, so that links stay readable.
+const ENCODED: AsciiSet = {
+    let mut set = NON_ALPHANUMERIC.remove(b'-');
+    let mut kept = b"._~:/,$*@!()".as_slice();
+    while let [byte, rest @ ..] = kept {
+        set = set.remove(*byte);
+        kept = rest;
+    }
+    set
+};
 
 /// The decoded `name=value` pairs of a query or form, in order.
 pub(crate) fn pairs(query: &str) -> Vec<(String, String)> {
+    let decoded = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
     let parts = query.split('&').filter(|part| !part.is_empty());
     let pair = |part: &str| {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
-        (decoded(name, true).into_owned(), decoded(value, true).into_owned())
+        (decoded(name), decoded(value))
     };
     parts.map(pair).collect()
 }
@@ -20,63 +33,19 @@ pub(crate) fn segments(path: &str) -> Vec<Cow<'_, str>> {
     if path.is_empty() {
         return Vec::new();
     }
-    path.split('/').map(|segment| decoded(segment, false)).collect()
+    path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy()).collect()
 }
 
 /// Encodes pairs as a query.
 pub(crate) fn query(pairs: &[(String, String)]) -> String {
-    let mut text = String::new();
-    for (name, value) in pairs {
-        if !text.is_empty() {
-            text.push('&');
-        }
-        encode(name, &mut text);
-        text.push('=');
-        encode(value, &mut text);
-    }
-    text
+    let pairs: Vec<String> =
+        pairs.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
+    pairs.join("&")
 }
 
 /// Encodes a value for a path or query.
 pub(crate) fn encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    encode(text, &mut encoded);
-    encoded
-}
-
-fn encode(text: &str, into: &mut String) {
-    for byte in text.bytes() {
-        // Characters that queries allow are not encoded, so that links stay readable.
-        if byte.is_ascii_alphanumeric() || b"-._~:/,$*@!()".contains(&byte) {
-            into.push(char::from(byte));
-        } else {
-            let _ = write!(into, "%{byte:02X}");
-        }
-    }
-}
-
-fn decoded(text: &str, plus_is_space: bool) -> Cow<'_, str> {
-    if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
-        return Cow::Borrowed(text);
-    }
-    let source = text.as_bytes();
-    let mut bytes = Vec::with_capacity(source.len());
-    let mut at = 0;
-    while at < source.len() {
-        let (byte, length) = match source[at] {
-            b'%' => escaped(source, at).map_or((b'%', 1), |byte| (byte, 3)),
-            b'+' if plus_is_space => (b' ', 1),
-            byte => (byte, 1),
-        };
-        bytes.push(byte);
-        at += length;
-    }
-    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn escaped(source: &[u8], at: usize) -> Option<u8> {
-    let digit = |offset: usize| source.get(at + offset).and_then(|byte| char::from(*byte).to_digit(16));
-    u8::try_from(digit(1)? * 16 + digit(2)?).ok()
+    utf8_percent_encode(text, &ENCODED).to_string()
 }
 
 #[cfg(test)]
