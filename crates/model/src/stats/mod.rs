@@ -1,6 +1,6 @@
 //! Statistics of finished benchmark runs: means, confidence intervals, reliability, and comparison of groups.
-//! Sums are exact and rounded once at the end, so neither the order of the runs nor that of their tasks can change a
-//! digit. Unknown values are absent; there are no sentinel numbers.
+//! Means are exact and rounded once at the end, and deviations are added in order of size, so neither the order of the runs
+//! nor that of their tasks can change a digit. Unknown values are absent; there are no sentinel numbers.
 
 mod attempts;
 mod compare;

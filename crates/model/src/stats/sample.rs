@@ -1,5 +1,5 @@
-//! A sample of exact numbers with its size, mean and standard deviation, which are rounded only on conversion to
-//! floating point.
+//! A sample of exact numbers with its size, mean and standard deviation. The mean is exact; the standard deviation, which only
+//! confidence intervals need, is computed in floating point.
 
 use std::collections::BTreeMap;
 
@@ -7,86 +7,63 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-/// A sample, stored as count, sum and sum of squares.
 pub(super) struct Sample {
     pub(super) n: u64,
-    sums: Sums,
+    mean: Option<BigRational>,
+    stdev: Option<f64>,
 }
 
 impl Sample {
     pub(super) fn of<'a>(values: impl IntoIterator<Item = &'a BigRational>) -> Self {
-        let mut by_denominator: BTreeMap<&BigInt, Sums> = BTreeMap::new();
-        let mut n = 0;
-        for value in values {
-            by_denominator.entry(value.denom()).or_insert_with(|| Sums::zero(value.denom())).add(value.numer());
-            n += 1;
-        }
-        Self { n, sums: Sums::merged(by_denominator.into_values().collect()) }
+        let values: Vec<&BigRational> = values.into_iter().collect();
+        let n = values.len() as u64;
+        let mean = (n > 0).then(|| mean(&values));
+        let stdev = mean.as_ref().filter(|_| n > 1).map(|mean| stdev(&values, float(mean)));
+        Self { n, mean, stdev }
     }
 
     /// Σx ÷ n, not reduced to lowest terms.
     pub(super) fn exact_mean(&self) -> Option<BigRational> {
-        (self.n > 0).then(|| BigRational::new_raw(self.sums.sum.clone(), &self.sums.denominator * self.n))
+        self.mean.clone()
     }
 
     pub(super) fn mean(&self) -> Option<f64> {
-        self.exact_mean().as_ref().map(float)
+        self.mean.as_ref().map(float)
     }
 
-    /// √(Σ(x − mean)² ÷ (n − 1)), computed from n Σx² − (Σx)², which is n times the sum under the root.
+    /// √(Σ(x − mean)² ÷ (n − 1)).
     pub(super) fn stdev(&self) -> Option<f64> {
-        if self.n < 2 {
-            return None;
-        }
-        let Sums { sum, squares, denominator } = &self.sums;
-        let numerator = squares * self.n - sum * sum;
-        Some(float(&BigRational::new_raw(numerator, denominator * denominator * self.n * (self.n - 1))).sqrt())
+        self.stdev
     }
 }
 
-/// Σx as `sum ÷ denominator` and Σx² as `squares ÷ denominator²`. Scores of one benchmark share a few denominators, so
-/// most of the work is adding integers. The fractions are never reduced: with many denominators, that would take far
-/// longer than everything else together.
-struct Sums {
-    sum: BigInt,
-    squares: BigInt,
-    denominator: BigInt,
-}
-
-impl Sums {
-    fn zero(denominator: &BigInt) -> Self {
-        Self { sum: BigInt::ZERO, squares: BigInt::ZERO, denominator: denominator.clone() }
+/// Scores of one benchmark share a few denominators, so most of the work is adding integers. The fractions are never
+/// reduced: with many denominators, that would take far longer than everything else together.
+fn mean(values: &[&BigRational]) -> BigRational {
+    let mut sums: BTreeMap<&BigInt, BigInt> = BTreeMap::new();
+    for value in values {
+        *sums.entry(value.denom()).or_default() += value.numer();
     }
-
-    fn add(&mut self, numerator: &BigInt) {
-        self.sum += numerator;
-        self.squares += numerator * numerator;
-    }
-
-    fn plus(self, other: &Self) -> Self {
-        let (left, right) = (&self.denominator, &other.denominator);
-        Self {
-            sum: self.sum * right + &other.sum * left,
-            squares: self.squares * right * right + &other.squares * left * left,
-            denominator: left * right,
-        }
-    }
-
-    /// Adds all parts in pairs, then pairs of pairs, because numbers of similar length multiply fastest.
-    fn merged(mut parts: Vec<Self>) -> Self {
-        while parts.len() > 1 {
-            let mut rest = parts.into_iter();
-            let mut pairs = Vec::new();
-            while let Some(left) = rest.next() {
-                pairs.push(match rest.next() {
-                    Some(right) => left.plus(&right),
-                    None => left,
-                });
+    let mut parts: Vec<(BigInt, BigInt)> = sums.into_iter().map(|(denom, sum)| (sum, denom.clone())).collect();
+    // In pairs, then pairs of pairs, because numbers of similar length multiply fastest.
+    while parts.len() > 1 {
+        let add = |pair: &[(BigInt, BigInt)]| match pair {
+            [(first, first_denom), (second, second_denom)] => {
+                (first * second_denom + second * first_denom, first_denom * second_denom)
             }
-            parts = pairs;
-        }
-        parts.pop().unwrap_or_else(|| Self::zero(&BigInt::from(1)))
+            single => single[0].clone(),
+        };
+        parts = parts.chunks(2).map(add).collect();
     }
+    let (sum, denom) = parts.pop().unwrap_or_default();
+    BigRational::new_raw(sum, denom * values.len())
+}
+
+/// Adds the squares in order of size: the order of the values cannot change a digit.
+fn stdev(values: &[&BigRational], mean: f64) -> f64 {
+    let mut squares: Vec<f64> = values.iter().map(|value| (float(value) - mean).powi(2)).collect();
+    squares.sort_unstable_by(f64::total_cmp);
+    (squares.iter().sum::<f64>() / (values.len() - 1) as f64).sqrt()
 }
 
 /// The nearest floating-point number.
@@ -111,7 +88,7 @@ mod tests {
         let sample = Sample::of(&values);
         assert_eq!(sample.exact_mean(), Some(fraction(5, 12)));
         // The squares of the distances from 5/12 are 1, 1, 49 and 49 of 144ths.
-        assert_eq!(sample.stdev(), Some((100.0_f64 / 144.0 / 3.0).sqrt()));
+        assert!((sample.stdev().unwrap() - (100.0_f64 / 144.0 / 3.0).sqrt()).abs() < 1e-12);
     }
 
     #[test]
@@ -141,7 +118,7 @@ mod tests {
             let sample = Sample::of(&values);
             prop_assert_eq!(sample.mean(), Some(float(&mean)));
             prop_assert_eq!(sample.exact_mean(), Some(mean));
-            prop_assert_eq!(sample.stdev(), Some(float(&variance).sqrt()));
+            prop_assert!((sample.stdev().unwrap() - float(&variance).sqrt()).abs() < 1e-12);
         }
     }
 }
