@@ -5,11 +5,25 @@ use model::page::{Page, PageRequest};
 use model::{CriterionId, OrgId, TaskId};
 
 use crate::paging::{Order, Paged};
-use crate::value::{Row, bind, json_text};
+use crate::value::{Row, bind, json_text, rows};
 use crate::{Db, StoreError};
 
-const SELECT: &str = "select id, task_id, label, assertion, weight, axis, input_entity_id, critical, public_label, warnings, created_at, updated_at
-    from criteria where org_id = $1";
+rows! {
+    SELECT from "criteria where org_id = $1", read: Criterion {
+        id: Row::parsed = "id",
+        task_id: Row::parsed = "task_id",
+        label: Row::text = "label",
+        assertion: Row::json = "assertion",
+        weight: Row::parsed = "weight",
+        axis: Row::text_or_null = "axis",
+        input_entity_id: Row::parsed_or_null = "input_entity_id",
+        critical: Row::flag = "critical",
+        public_label: Row::text_or_null = "public_label",
+        warnings: Row::json = "warnings",
+        created_at: Row::time = "created_at",
+        updated_at: Row::time = "updated_at",
+    } with { guard: false }
+}
 
 pub fn insert(db: &mut Db<'_>, org: &OrgId, criterion: &Criterion) -> Result<(), StoreError> {
     let sql = "insert into criteria (id, org_id, task_id, label, assertion, weight, axis, input_entity_id, critical,
@@ -82,22 +96,4 @@ pub fn update(db: &mut Db<'_>, org: &OrgId, criterion: &Criterion) -> Result<(),
 pub fn delete(db: &mut Db<'_>, org: &OrgId, criterion: &CriterionId) -> Result<(), StoreError> {
     db.execute("delete from criteria where org_id = $1 and id = $2", bind![org, criterion])?;
     Ok(())
-}
-
-fn read(row: &mut Row) -> Result<Criterion, StoreError> {
-    Ok(Criterion {
-        id: row.parsed()?,
-        task_id: row.parsed()?,
-        label: row.text()?,
-        assertion: row.json()?,
-        weight: row.parsed()?,
-        axis: row.text_or_null()?,
-        input_entity_id: row.parsed_or_null()?,
-        critical: row.flag()?,
-        public_label: row.text_or_null()?,
-        guard: false,
-        warnings: row.json()?,
-        created_at: row.time()?,
-        updated_at: row.time()?,
-    })
 }

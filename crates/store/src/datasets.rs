@@ -7,10 +7,23 @@ use model::page::{Page, PageRequest};
 use model::{DatasetId, OrgId, Timestamp, canonical};
 
 use crate::paging::{Order, Paged};
-use crate::value::{Row, bind, json_text};
+use crate::value::{Row, bind, json_text, rows};
 use crate::{Db, StoreError};
 
-const SELECT: &str = "select id, name, description, type, parent_id, revision, counts, bytes, created_at, updated_at from datasets where org_id = $1";
+rows! {
+    SELECT from "datasets where org_id = $1", read: Dataset {
+        id: Row::parsed = "id",
+        name: Row::text = "name",
+        description: Row::text_or_null = "description",
+        r#type: Row::parsed = "type",
+        parent_id: Row::parsed_or_null = "parent_id",
+        revision: Row::integer = "revision",
+        counts: Row::json = "counts",
+        bytes: Row::size = "bytes",
+        created_at: Row::time = "created_at",
+        updated_at: Row::time = "updated_at",
+    }
+}
 
 pub fn insert(db: &mut Db<'_>, org: &OrgId, dataset: &Dataset, manifest: &Manifest) -> Result<(), StoreError> {
     let sql = "insert into datasets (id, org_id, name, description, type, parent_id, revision, counts, bytes, manifest, created_at, updated_at)
@@ -154,8 +167,15 @@ pub fn delete_file(db: &mut Db<'_>, dataset: &DatasetId, path: &str) -> Result<(
     Ok(())
 }
 
-const SELECT_FILES: &str =
-    "select path, size, content_type, sha256, modified_at from dataset_files where dataset_id = $1";
+rows! {
+    SELECT_FILES from "dataset_files where dataset_id = $1", read_file: DatasetFile {
+        path: Row::text = "path",
+        size: Row::size = "size",
+        content_type: Row::text = "content_type",
+        sha256: Row::text = "sha256",
+        modified_at: Row::time = "modified_at",
+    }
+}
 
 pub fn find_file(db: &mut Db<'_>, dataset: &DatasetId, path: &str) -> Result<Option<DatasetFile>, StoreError> {
     db.query_one(&format!("{SELECT_FILES} and path = $2"), bind![dataset, path])?
@@ -197,29 +217,4 @@ fn file_contents(db: &mut Db<'_>, dataset: &DatasetId) -> Result<BTreeMap<String
             Ok((path, FileContent { sha256, size, content_type }))
         })
         .collect()
-}
-
-fn read_file(row: &mut Row) -> Result<DatasetFile, StoreError> {
-    Ok(DatasetFile {
-        path: row.text()?,
-        size: row.size()?,
-        content_type: row.text()?,
-        sha256: row.text()?,
-        modified_at: row.time()?,
-    })
-}
-
-fn read(row: &mut Row) -> Result<Dataset, StoreError> {
-    Ok(Dataset {
-        id: row.parsed()?,
-        name: row.text()?,
-        description: row.text_or_null()?,
-        r#type: row.parsed()?,
-        parent_id: row.parsed_or_null()?,
-        revision: row.integer()?,
-        counts: row.json()?,
-        bytes: row.size()?,
-        created_at: row.time()?,
-        updated_at: row.time()?,
-    })
 }

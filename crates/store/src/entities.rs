@@ -5,10 +5,20 @@ use model::page::{Page, PageRequest};
 use model::{CriterionId, DatasetId, EntityId, OrgId, TaskId};
 
 use crate::paging::{Order, Paged};
-use crate::value::{Row, bind};
+use crate::value::{Row, bind, rows};
 use crate::{Db, StoreError};
 
-const COLUMNS: &str = "e.id, e.dataset_id, e.name, e.ref, e.data, e.created_at, e.updated_at";
+rows! {
+    COLUMNS, read: DatasetEntity {
+        id: Row::parsed = "e.id",
+        dataset_id: Row::parsed = "e.dataset_id",
+        name: Row::text = "e.name",
+        r#ref: Row::text_or_null = "e.ref",
+        data: Row::json = "e.data",
+        created_at: Row::time = "e.created_at",
+        updated_at: Row::time = "e.updated_at",
+    }
+}
 
 pub fn insert(db: &mut Db<'_>, org: &OrgId, entity: &DatasetEntity) -> Result<(), StoreError> {
     let sql = "insert into dataset_entities (id, org_id, dataset_id, name, ref, data, created_at, updated_at)
@@ -108,16 +118,4 @@ pub fn used_by_criterion(
         where e.dataset_id = $1 and ($2 = '' or e.id = $2) order by c.id limit 1";
     let entity = entity.map(ToString::to_string).unwrap_or_default();
     db.query_one(sql, bind![dataset, entity])?.map(|mut row| row.parsed()).transpose()
-}
-
-fn read(row: &mut Row) -> Result<DatasetEntity, StoreError> {
-    Ok(DatasetEntity {
-        id: row.parsed()?,
-        dataset_id: row.parsed()?,
-        name: row.text()?,
-        r#ref: row.text_or_null()?,
-        data: row.json()?,
-        created_at: row.time()?,
-        updated_at: row.time()?,
-    })
 }

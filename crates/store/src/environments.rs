@@ -5,10 +5,18 @@ use model::page::{Page, PageRequest};
 use model::{EnvironmentId, OrgId, SimulatorId};
 
 use crate::paging::{Order, Paged};
-use crate::value::{Row, bind};
+use crate::value::{Row, bind, rows};
 use crate::{Db, StoreError};
 
-const SELECT: &str = "select id, name, description, created_at, updated_at from environments where org_id = $1";
+rows! {
+    SELECT from "environments where org_id = $1", read: Environment {
+        id: Row::parsed = "id",
+        name: Row::text = "name",
+        description: Row::text_or_null = "description",
+        created_at: Row::time = "created_at",
+        updated_at: Row::time = "updated_at",
+    } with { simulators: Vec::new() }
+}
 
 pub fn insert(db: &mut Db<'_>, org: &OrgId, environment: &Environment) -> Result<(), StoreError> {
     let sql = "insert into environments (id, org_id, name, description, created_at, updated_at) values ($1, $2, $3, $4, $5, $6)";
@@ -75,15 +83,4 @@ pub fn with_simulator(db: &mut Db<'_>, simulator: &SimulatorId) -> Result<Option
     let sql =
         "select environment_id from environment_simulators where simulator_id = $1 order by environment_id limit 1";
     db.query_one(sql, bind![simulator])?.map(|mut row| row.parsed()).transpose()
-}
-
-fn read(row: &mut Row) -> Result<Environment, StoreError> {
-    Ok(Environment {
-        id: row.parsed()?,
-        name: row.text()?,
-        description: row.text_or_null()?,
-        simulators: Vec::new(),
-        created_at: row.time()?,
-        updated_at: row.time()?,
-    })
 }

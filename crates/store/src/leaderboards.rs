@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use model::run::Sealed;
 use model::score::{Axes, Score};
 use model::slug::VersionRef;
 use model::{BenchmarkRunId, SolverId, TaskId, Timestamp};
 
 use crate::runs::{COLUMNS, StoredRun, TABLES, read, read_result};
-use crate::task_runs::read_sealed;
 use crate::value::{Row, bind};
 use crate::{Db, StoreError};
 
@@ -110,7 +110,7 @@ pub fn counted_tasks(
             name,
             result: read_result(&mut row)?,
             critical_failures: row.integer()?,
-            engine: read_sealed(&mut row)?.map(|sealed| sealed.engine),
+            engine: row.json_or_null::<Sealed>()?.map(|sealed| sealed.engine),
         });
     }
     Ok(tasks)

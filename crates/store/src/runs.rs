@@ -9,7 +9,7 @@ use model::slug::VersionRef;
 use model::{BenchmarkRunId, OrgId, PlaygroundId, SolverId, TaskId, Timestamp};
 
 use crate::paging::{Order, Paged};
-use crate::value::{Row, Value, bind, json_text};
+use crate::value::{Row, Value, bind, json_text, rows};
 use crate::{Db, StoreError};
 
 /// The stored form of a run.
@@ -98,13 +98,38 @@ pub struct RunCredential {
     pub expires_at: Timestamp,
 }
 
-pub(crate) const COLUMNS: &str = "r.id, r.org_id, r.solver_id, r.benchmark_id, r.slug, r.version, r.name, r.content_hash,
-    r.agent, r.agent_version, r.scored, r.order_seed, r.partial_selection, r.organization_writes, r.concurrency, r.phase,
-    r.status, r.score, r.axes,
-    (select cast(coalesce(sum(t.critical_failures), 0) as bigint) from task_runs t where t.benchmark_run_id = r.id),
-    (select count(*) from task_runs t where t.benchmark_run_id = r.id and t.verdict = 'pass'),
-    (select count(*) from task_runs t where t.benchmark_run_id = r.id and t.clean = 1), r.created_at, r.started_at,
-    r.completed_at, r.token_expires_at, p.published_at, r.engine, a.audit, r.metadata";
+rows! {
+    pub(crate) COLUMNS, read: StoredRun {
+        id: Row::parsed = "r.id",
+        org: Row::parsed = "r.org_id",
+        solver: Row::parsed_or_null = "r.solver_id",
+        benchmark: read_benchmark = "r.benchmark_id, r.slug, r.version, r.name",
+        content_hash: Row::text = "r.content_hash",
+        agent: Row::text_or_null = "r.agent",
+        agent_version: Row::text_or_null = "r.agent_version",
+        scored: Row::flag = "r.scored",
+        order_seed: Row::integer_or_null = "r.order_seed",
+        partial_selection: Row::flag = "r.partial_selection",
+        organization_writes: Row::flag = "r.organization_writes",
+        concurrency: Row::integer = "r.concurrency",
+        phase: Row::parsed = "r.phase",
+        status: Row::parsed = "r.status",
+        result: read_result = "r.score, r.axes",
+        counts: read_counts =
+            "(select cast(coalesce(sum(t.critical_failures), 0) as bigint) from task_runs t where t.benchmark_run_id = r.id),
+            (select count(*) from task_runs t where t.benchmark_run_id = r.id and t.verdict = 'pass'),
+            (select count(*) from task_runs t where t.benchmark_run_id = r.id and t.clean = 1)",
+        created_at: Row::time = "r.created_at",
+        started_at: Row::time_or_null = "r.started_at",
+        completed_at: Row::time_or_null = "r.completed_at",
+        token_expires_at: Row::time = "r.token_expires_at",
+        published_at: Row::time_or_null = "p.published_at",
+        engine: Row::text_or_null = "r.engine",
+        audit: Row::json_or_null = "a.audit",
+        metadata: read_metadata = "r.metadata",
+    }
+}
+
 pub(crate) const TABLES: &str = "benchmark_runs r
     left join version_audits a on a.slug = r.slug and a.version = r.version
     left join published_series p on p.slug = r.slug and p.version = r.version and p.solver_id = r.solver_id
@@ -277,38 +302,21 @@ pub fn mark_organization_writes(db: &mut Db<'_>, playground: &PlaygroundId) -> R
     Ok(())
 }
 
-pub(crate) fn read(row: &mut Row) -> Result<StoredRun, StoreError> {
-    Ok(StoredRun {
+fn read_benchmark(row: &mut Row) -> Result<RunBenchmark, StoreError> {
+    Ok(RunBenchmark {
         id: row.parsed()?,
-        org: row.parsed()?,
-        solver: row.parsed_or_null()?,
-        benchmark: RunBenchmark {
-            id: row.parsed()?,
-            slug: row.text_or_null()?,
-            version: row.integer_or_null()?,
-            name: row.text()?,
-        },
-        content_hash: row.text()?,
-        agent: row.text_or_null()?,
-        agent_version: row.text_or_null()?,
-        scored: row.flag()?,
-        order_seed: row.integer_or_null()?,
-        partial_selection: row.flag()?,
-        organization_writes: row.flag()?,
-        concurrency: row.integer()?,
-        phase: row.parsed()?,
-        status: row.parsed()?,
-        result: read_result(row)?,
-        counts: TaskCounts { critical_failures: row.integer()?, passed: row.integer()?, clean: row.integer()? },
-        created_at: row.time()?,
-        started_at: row.time_or_null()?,
-        completed_at: row.time_or_null()?,
-        token_expires_at: row.time()?,
-        published_at: row.time_or_null()?,
-        engine: row.text_or_null()?,
-        audit: row.json_or_null()?,
-        metadata: row.json_or_null()?.unwrap_or_default(),
+        slug: row.text_or_null()?,
+        version: row.integer_or_null()?,
+        name: row.text()?,
     })
+}
+
+fn read_counts(row: &mut Row) -> Result<TaskCounts, StoreError> {
+    Ok(TaskCounts { critical_failures: row.integer()?, passed: row.integer()?, clean: row.integer()? })
+}
+
+fn read_metadata(row: &mut Row) -> Result<Metadata, StoreError> {
+    Ok(row.json_or_null()?.unwrap_or_default())
 }
 
 /// The columns `score` and `axes`.

@@ -6,7 +6,7 @@ use model::simulator::SimulatorType;
 use model::{DatasetId, OrgId, PlaygroundId, SandboxId, SimulatorId, Timestamp};
 
 use crate::paging::{Order, Paged};
-use crate::value::{Row, Value, bind, insert_many, json_text};
+use crate::value::{Row, Value, bind, insert_many, json_text, rows};
 use crate::{Db, StoreError};
 
 /// The stored form of a sandbox.
@@ -31,11 +31,26 @@ pub struct StoredSandbox {
     pub is_provisioned: bool,
 }
 
-const COLUMNS: &str = "id, org_id, playground_id, simulator_id, type, name, config, datasets, secret, created_at, torn_down_at, standalone, reshaped_at";
-
-/// Whether the task run of the sandbox is not started; follows the sandbox's own columns.
-const IS_PROVISIONED: &str = "(select count(*) from playgrounds p where p.id = sandboxes.playground_id
-    and p.task_run_id is not null and p.ends_at is null)";
+rows! {
+    SELECT from "sandboxes", read: StoredSandbox {
+        id: Row::parsed = "id",
+        org: Row::parsed = "org_id",
+        playground: Row::parsed = "playground_id",
+        simulator: Row::parsed = "simulator_id",
+        kind: Row::parsed = "type",
+        name: Row::text = "name",
+        config: Row::json = "config",
+        datasets: Row::json = "datasets",
+        secret: Row::text = "secret",
+        created_at: Row::time = "created_at",
+        torn_down_at: Row::time_or_null = "torn_down_at",
+        is_standalone: Row::flag = "standalone",
+        reshaped_at: Row::time_or_null = "reshaped_at",
+        // A count of 0 or 1.
+        is_provisioned: Row::flag = "(select count(*) from playgrounds p where p.id = sandboxes.playground_id
+            and p.task_run_id is not null and p.ends_at is null)",
+    }
+}
 
 pub fn insert(db: &mut Db<'_>, sandbox: &StoredSandbox) -> Result<(), StoreError> {
     insert_all(db, std::slice::from_ref(sandbox))
@@ -43,7 +58,10 @@ pub fn insert(db: &mut Db<'_>, sandbox: &StoredSandbox) -> Result<(), StoreError
 
 pub fn insert_all(db: &mut Db<'_>, sandboxes: &[StoredSandbox]) -> Result<(), StoreError> {
     let rows = sandboxes.iter().map(values).collect::<Result<Vec<_>, _>>()?;
-    insert_many(db, "sandboxes", COLUMNS, &rows)
+    let columns =
+        "id, org_id, playground_id, simulator_id, type, name, config, datasets, secret, created_at, torn_down_at,
+        standalone, reshaped_at";
+    insert_many(db, "sandboxes", columns, &rows)
 }
 
 fn values(sandbox: &StoredSandbox) -> Result<Vec<Value<'_>>, StoreError> {
@@ -76,13 +94,13 @@ pub fn open(db: &mut Db<'_>, sandbox: &StoredSandbox) -> Result<(), StoreError> 
 }
 
 pub fn find(db: &mut Db<'_>, org: &OrgId, id: &SandboxId) -> Result<Option<StoredSandbox>, StoreError> {
-    let sql = format!("select {COLUMNS}, {IS_PROVISIONED} from sandboxes where org_id = $1 and id = $2");
+    let sql = format!("{SELECT} where org_id = $1 and id = $2");
     db.query_one(&sql, bind![org, id])?.map(|mut row| read(&mut row)).transpose()
 }
 
 /// Not scoped by organization: for a caller who presents the sandbox's own credential.
 pub fn find_any(db: &mut Db<'_>, id: &SandboxId) -> Result<Option<StoredSandbox>, StoreError> {
-    let sql = format!("select {COLUMNS}, {IS_PROVISIONED} from sandboxes where id = $1");
+    let sql = format!("{SELECT} where id = $1");
     db.query_one(&sql, bind![id])?.map(|mut row| read(&mut row)).transpose()
 }
 
@@ -93,7 +111,7 @@ pub fn list(
     playground: Option<&PlaygroundId>,
     page: &PageRequest,
 ) -> Result<Page<StoredSandbox>, StoreError> {
-    let mut select = format!("select {COLUMNS}, {IS_PROVISIONED} from sandboxes where org_id = $1");
+    let mut select = format!("{SELECT} where org_id = $1");
     let mut parameters = bind![org].to_vec();
     if let Some(playground) = playground {
         select += " and playground_id = $2";
@@ -105,7 +123,7 @@ pub fn list(
 
 /// In creation order.
 pub fn of_playground(db: &mut Db<'_>, playground: &PlaygroundId) -> Result<Vec<StoredSandbox>, StoreError> {
-    let sql = format!("select {COLUMNS}, {IS_PROVISIONED} from sandboxes where playground_id = $1 order by id");
+    let sql = format!("{SELECT} where playground_id = $1 order by id");
     db.query(&sql, bind![playground])?.iter_mut().map(read).collect()
 }
 
@@ -136,23 +154,4 @@ pub fn revision(
     let sql = "select content_hash, manifest from checkpoints where dataset_id = $1 and revision = $2";
     let found = db.query_one(sql, bind![dataset, revision])?;
     found.map(|mut row| Ok((row.text()?, row.json()?))).transpose()
-}
-
-fn read(row: &mut Row) -> Result<StoredSandbox, StoreError> {
-    Ok(StoredSandbox {
-        id: row.parsed()?,
-        org: row.parsed()?,
-        playground: row.parsed()?,
-        simulator: row.parsed()?,
-        kind: row.parsed()?,
-        name: row.text()?,
-        config: row.json()?,
-        datasets: row.json()?,
-        secret: row.text()?,
-        created_at: row.time()?,
-        torn_down_at: row.time_or_null()?,
-        is_standalone: row.flag()?,
-        reshaped_at: row.time_or_null()?,
-        is_provisioned: row.integer()? > 0,
-    })
 }

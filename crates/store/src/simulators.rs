@@ -5,10 +5,19 @@ use model::simulator::Simulator;
 use model::{DatasetId, OrgId, SimulatorId};
 
 use crate::paging::{Order, Paged};
-use crate::value::{Row, bind};
+use crate::value::{Row, bind, rows};
 use crate::{Db, StoreError};
 
-const SELECT: &str = "select id, type, name, config, created_at, updated_at from simulators where org_id = $1";
+rows! {
+    SELECT from "simulators where org_id = $1", read: Simulator {
+        id: Row::parsed = "id",
+        r#type: Row::parsed = "type",
+        name: Row::text = "name",
+        config: Row::json = "config",
+        created_at: Row::time = "created_at",
+        updated_at: Row::time = "updated_at",
+    } with { datasets: Vec::new() }
+}
 
 pub fn insert(db: &mut Db<'_>, org: &OrgId, simulator: &Simulator) -> Result<(), StoreError> {
     let sql = "insert into simulators (id, org_id, type, name, config, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7)";
@@ -71,16 +80,4 @@ pub fn detach(db: &mut Db<'_>, simulator: &SimulatorId, dataset: &DatasetId) -> 
 pub fn with_dataset(db: &mut Db<'_>, dataset: &DatasetId) -> Result<Option<SimulatorId>, StoreError> {
     let sql = "select simulator_id from simulator_datasets where dataset_id = $1 order by simulator_id limit 1";
     db.query_one(sql, bind![dataset])?.map(|mut row| row.parsed()).transpose()
-}
-
-fn read(row: &mut Row) -> Result<Simulator, StoreError> {
-    Ok(Simulator {
-        id: row.parsed()?,
-        r#type: row.parsed()?,
-        name: row.text()?,
-        config: row.json()?,
-        datasets: Vec::new(),
-        created_at: row.time()?,
-        updated_at: row.time()?,
-    })
 }

@@ -5,10 +5,21 @@ use model::page::{Page, PageRequest};
 use model::{OrgId, SolverId};
 
 use crate::paging::{Order, Paged};
-use crate::value::{Row, bind};
+use crate::value::{Row, bind, rows};
 use crate::{Db, StoreError};
 
-const SELECT: &str = "select id, alias, real_name, agent_description, agent_version, contact_email, created_at, updated_at from solvers where org_id = $1";
+rows! {
+    SELECT from "solvers where org_id = $1", read: Solver {
+        id: Row::parsed = "id",
+        alias: Row::text = "alias",
+        real_name: Row::text_or_null = "real_name",
+        agent_description: Row::text_or_null = "agent_description",
+        agent_version: Row::text_or_null = "agent_version",
+        contact_email: Row::text_or_null = "contact_email",
+        created_at: Row::time = "created_at",
+        updated_at: Row::time = "updated_at",
+    }
+}
 
 pub fn insert(db: &mut Db<'_>, org: &OrgId, solver: &Solver) -> Result<(), StoreError> {
     let sql = "insert into solvers (id, org_id, alias, real_name, agent_description, agent_version, contact_email, created_at, updated_at)
@@ -61,17 +72,4 @@ pub fn update(db: &mut Db<'_>, org: &OrgId, solver: &Solver) -> Result<(), Store
 pub fn delete(db: &mut Db<'_>, org: &OrgId, solver: &SolverId) -> Result<(), StoreError> {
     db.execute("delete from solvers where org_id = $1 and id = $2", bind![org, solver])?;
     Ok(())
-}
-
-fn read(row: &mut Row) -> Result<Solver, StoreError> {
-    Ok(Solver {
-        id: row.parsed()?,
-        alias: row.text()?,
-        real_name: row.text_or_null()?,
-        agent_description: row.text_or_null()?,
-        agent_version: row.text_or_null()?,
-        contact_email: row.text_or_null()?,
-        created_at: row.time()?,
-        updated_at: row.time()?,
-    })
 }

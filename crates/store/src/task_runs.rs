@@ -11,7 +11,7 @@ use model::{BenchmarkRunId, CriterionId, CriterionRunId, Id, OrgId, PlaygroundId
 use crate::log::Text;
 use crate::paging::{Order, Paged};
 use crate::runs::read_result;
-use crate::value::{Row, Value, bind, insert_many, json_text};
+use crate::value::{Row, Value, bind, insert_many, json_text, rows};
 use crate::{Db, StoreError};
 
 /// The stored form of a task run.
@@ -65,9 +65,31 @@ impl StoredTaskRun {
     }
 }
 
-const COLUMNS: &str = "id, org_id, benchmark_run_id, position, task_id, name, timeout, phase, status, score, axes,
-    critical_failures, clean, playground_id, sealed, sealed_at, completed_seq, failure, created_at, started_at, deadline_at,
-    completed_at";
+rows! {
+    COLUMNS, read: StoredTaskRun {
+        id: Row::parsed = "id",
+        org: Row::parsed = "org_id",
+        run: Row::parsed = "benchmark_run_id",
+        position: Row::integer = "position",
+        task: Row::parsed = "task_id",
+        name: Row::text = "name",
+        timeout: Row::integer = "timeout",
+        phase: Row::parsed = "phase",
+        status: Row::parsed = "status",
+        result: read_result = "score, axes",
+        critical_failures: Row::integer = "critical_failures",
+        clean: Row::flag = "clean",
+        playground: Row::parsed_or_null = "playground_id",
+        sealed: Row::json_or_null = "sealed",
+        sealed_at: Row::time_or_null = "sealed_at",
+        completed_seq: Row::integer_or_null = "completed_seq",
+        failure: Row::text_or_null = "failure",
+        created_at: Row::time = "created_at",
+        started_at: Row::time_or_null = "started_at",
+        deadline_at: Row::time_or_null = "deadline_at",
+        completed_at: Row::time_or_null = "completed_at",
+    } with { unscored_axes: Axes::new() }
+}
 
 pub fn insert_all(db: &mut Db<'_>, task_runs: &[StoredTaskRun]) -> Result<(), StoreError> {
     let columns = "id, org_id, benchmark_run_id, position, task_id, name, timeout, phase, status, created_at, axes, playground_id";
@@ -227,38 +249,6 @@ fn end_all(db: &mut Db<'_>, (column, value): (&str, &str), ending: &Ending, now:
     db.execute(&sql, bind![value, status, verdict, score, axes, sealed, failure, now, *critical_failures, *clean])
 }
 
-fn read(row: &mut Row) -> Result<StoredTaskRun, StoreError> {
-    Ok(StoredTaskRun {
-        id: row.parsed()?,
-        org: row.parsed()?,
-        run: row.parsed()?,
-        position: row.integer()?,
-        task: row.parsed()?,
-        name: row.text()?,
-        timeout: row.integer()?,
-        phase: row.parsed()?,
-        status: row.parsed()?,
-        result: read_result(row)?,
-        unscored_axes: Axes::new(),
-        critical_failures: row.integer()?,
-        clean: row.flag()?,
-        playground: row.parsed_or_null()?,
-        sealed: read_sealed(row)?,
-        sealed_at: row.time_or_null()?,
-        completed_seq: row.integer_or_null()?,
-        failure: row.text_or_null()?,
-        created_at: row.time()?,
-        started_at: row.time_or_null()?,
-        deadline_at: row.time_or_null()?,
-        completed_at: row.time_or_null()?,
-    })
-}
-
-pub(crate) fn read_sealed(row: &mut Row) -> Result<Option<Sealed>, StoreError> {
-    let parse = |text: String| serde_json::from_str(&text).map_err(|error| StoreError::Corrupt(error.to_string()));
-    row.text_or_null()?.map(parse).transpose()
-}
-
 /// The stored form of a criterion run.
 #[derive(Clone, Debug)]
 pub struct StoredCriterionRun {
@@ -282,17 +272,35 @@ pub struct StoredCriterionRun {
     pub completed_at: Timestamp,
 }
 
-const CRITERION_COLUMNS: &str =
-    "id, org_id, task_run_id, position, criterion_id, label, axis, weight, passed, score, details,
-    evidence, evidence_blob, started_at, completed_at, critical, guard, public_label";
+rows! {
+    SELECT_CRITERIA from "criterion_runs", read_criterion: StoredCriterionRun {
+        id: Row::parsed = "id",
+        org: Row::parsed = "org_id",
+        task_run: Row::parsed = "task_run_id",
+        position: Row::integer = "position",
+        criterion: Row::parsed = "criterion_id",
+        label: Row::text = "label",
+        axis: Row::text_or_null = "axis",
+        weight: Row::parsed = "weight",
+        critical: Row::flag = "critical",
+        guard: Row::flag = "guard",
+        public_label: Row::text_or_null = "public_label",
+        passed: Row::flag = "passed",
+        score: Row::parsed = "score",
+        details: Row::text = "details",
+        evidence: read_evidence = "evidence, evidence_blob",
+        started_at: Row::time = "started_at",
+        completed_at: Row::time = "completed_at",
+    }
+}
 
 pub fn insert_criterion(db: &mut Db<'_>, criterion: &StoredCriterionRun) -> Result<(), StoreError> {
-    let sql = format!(
-        "insert into criterion_runs ({CRITERION_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"
-    );
+    let sql = "insert into criterion_runs (id, org_id, task_run_id, position, criterion_id, label, axis, weight, passed, score,
+        details, evidence, evidence_blob, started_at, completed_at, critical, guard, public_label)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
     let (evidence, blob) = criterion.evidence.parts();
     db.execute(
-        &sql,
+        sql,
         bind![
             &criterion.id,
             &criterion.org,
@@ -319,7 +327,7 @@ pub fn insert_criterion(db: &mut Db<'_>, criterion: &StoredCriterionRun) -> Resu
 
 /// In the order of the task. Not scoped by organization: the caller has found the task run under its own organization.
 pub fn criteria_of(db: &mut Db<'_>, task_run: &TaskRunId) -> Result<Vec<StoredCriterionRun>, StoreError> {
-    let sql = format!("select {CRITERION_COLUMNS} from criterion_runs where task_run_id = $1 order by position");
+    let sql = format!("{SELECT_CRITERIA} where task_run_id = $1 order by position");
     db.query(&sql, bind![task_run])?.iter_mut().map(read_criterion).collect()
 }
 
@@ -330,7 +338,7 @@ pub fn criteria_of_run(
     run: &BenchmarkRunId,
 ) -> Result<BTreeMap<TaskRunId, Vec<StoredCriterionRun>>, StoreError> {
     let sql = format!(
-        "select {CRITERION_COLUMNS} from criterion_runs
+        "{SELECT_CRITERIA}
         where task_run_id in (select id from task_runs where benchmark_run_id = $1) order by task_run_id, position"
     );
     let mut criteria: BTreeMap<_, Vec<_>> = BTreeMap::new();
@@ -368,7 +376,7 @@ pub fn find_criterion(
     org: &OrgId,
     id: &CriterionRunId,
 ) -> Result<Option<StoredCriterionRun>, StoreError> {
-    let sql = format!("select {CRITERION_COLUMNS} from criterion_runs where org_id = $1 and id = $2");
+    let sql = format!("{SELECT_CRITERIA} where org_id = $1 and id = $2");
     db.query_one(&sql, bind![org, id])?.map(|mut row| read_criterion(&mut row)).transpose()
 }
 
@@ -378,7 +386,7 @@ pub fn list_criteria(
     task_run: Option<&TaskRunId>,
     page: &PageRequest,
 ) -> Result<Page<StoredCriterionRun>, StoreError> {
-    let mut select = format!("select {CRITERION_COLUMNS} from criterion_runs where org_id = $1");
+    let mut select = format!("{SELECT_CRITERIA} where org_id = $1");
     let mut parameters: Vec<Value<'_>> = bind![org].to_vec();
     if let Some(task_run) = task_run {
         parameters.push(task_run.to_string().into());
@@ -388,31 +396,6 @@ pub fn list_criteria(
     paged.fetch(db, parameters, page, read_criterion, |criterion| criterion.id.to_string())
 }
 
-fn read_criterion(row: &mut Row) -> Result<StoredCriterionRun, StoreError> {
-    let (id, org, task_run, position, criterion) =
-        (row.parsed()?, row.parsed()?, row.parsed()?, row.integer()?, row.parsed()?);
-    let (label, axis, weight, passed, score, details) =
-        (row.text()?, row.text_or_null()?, row.parsed()?, row.flag()?, row.parsed()?, row.text()?);
-    let evidence = Text::read(row)?.ok_or_else(|| StoreError::Corrupt("evidence".into()))?;
-    let (started_at, completed_at) = (row.time()?, row.time()?);
-    let (critical, guard, public_label) = (row.flag()?, row.flag()?, row.text_or_null()?);
-    Ok(StoredCriterionRun {
-        id,
-        org,
-        task_run,
-        position,
-        criterion,
-        label,
-        axis,
-        weight,
-        critical,
-        guard,
-        public_label,
-        passed,
-        score,
-        details,
-        evidence,
-        started_at,
-        completed_at,
-    })
+fn read_evidence(row: &mut Row) -> Result<Text, StoreError> {
+    Text::read(row)?.ok_or_else(|| StoreError::Corrupt("evidence".into()))
 }

@@ -6,10 +6,22 @@ use model::{BenchmarkId, OrgId, TaskId};
 
 use crate::criteria;
 use crate::paging::{Order, Paged};
-use crate::value::{Row, bind, json_text};
+use crate::value::{Row, bind, json_text, rows};
 use crate::{Db, StoreError};
 
-const SELECT: &str = "select id, benchmark_id, name, timeout, tags, task_item, scenario, created_at, updated_at from tasks where org_id = $1";
+rows! {
+    SELECT from "tasks where org_id = $1", read: Task {
+        id: Row::parsed = "id",
+        benchmark_id: Row::parsed = "benchmark_id",
+        name: Row::text = "name",
+        timeout: Row::integer_or_null = "timeout",
+        tags: Row::json = "tags",
+        task_item: Row::json = "task_item",
+        scenario: Row::json = "scenario",
+        created_at: Row::time = "created_at",
+        updated_at: Row::time = "updated_at",
+    } with { criteria: Vec::new() }
+}
 
 pub fn insert(db: &mut Db<'_>, org: &OrgId, task: &Task) -> Result<(), StoreError> {
     let sql =
@@ -94,19 +106,4 @@ pub fn delete(db: &mut Db<'_>, org: &OrgId, task: &TaskId) -> Result<(), StoreEr
     db.execute("delete from task_entities where task_id = $1", bind![task])?;
     db.execute("delete from tasks where org_id = $1 and id = $2", bind![org, task])?;
     Ok(())
-}
-
-fn read(row: &mut Row) -> Result<Task, StoreError> {
-    Ok(Task {
-        id: row.parsed()?,
-        benchmark_id: row.parsed()?,
-        name: row.text()?,
-        timeout: row.integer_or_null()?,
-        tags: row.json()?,
-        task_item: row.json()?,
-        scenario: row.json()?,
-        criteria: Vec::new(),
-        created_at: row.time()?,
-        updated_at: row.time()?,
-    })
 }

@@ -159,6 +159,29 @@ ids_into_value!(
     CriterionRunId
 );
 
+/// Declares a query's columns next to the fields that they fill, so that their order cannot differ:
+/// `rows! { SELECT from "tables", read: Struct { field: reader = "column", … } with { field: value, … } }`.
+///
+/// `SELECT` is the text of the query; without `from`, it is only the list of columns. A reader takes one column of a row, or
+/// as many as its text names.
+macro_rules! rows {
+    (@select $tables:literal) => { "select " };
+    (
+        $vis:vis $name:ident $(from $tables:literal)?, $read:ident: $row:ident {
+            $field:ident: $reader:path = $column:literal,
+            $($fields:ident: $readers:path = $columns:literal,)*
+        } $(with { $($rest:tt)* })?
+    ) => {
+        $vis const $name: &str =
+            concat!($($crate::value::rows!(@select $tables),)? $column, $(", ", $columns,)* $(" from ", $tables)?);
+
+        $vis fn $read(row: &mut $crate::value::Row) -> Result<$row, $crate::StoreError> {
+            Ok($row { $field: $reader(row)?, $($fields: $readers(row)?,)* $($($rest)*)? })
+        }
+    };
+}
+pub(crate) use rows;
+
 /// One row; its columns are taken from left to right, as the query lists them.
 pub(crate) struct Row {
     columns: std::vec::IntoIter<Value<'static>>,

@@ -8,7 +8,7 @@ use model::slug::VersionRef;
 use model::{BenchmarkId, OrgId, Timestamp};
 
 use crate::paging::{Order, Paged};
-use crate::value::{Row, bind, json_text};
+use crate::value::{Row, bind, json_text, rows};
 use crate::{Db, StoreError};
 
 /// A version with its frozen content.
@@ -24,10 +24,20 @@ pub struct StoredVersion {
     pub audit: Option<VersionAudit>,
 }
 
-const SELECT: &str =
-    "select v.slug, v.version, v.org_id, v.benchmark_id, s.visibility, v.content_hash, v.snapshot, v.published_at,
-    a.audit from benchmark_versions v join slugs s on s.slug = v.slug
-    left join version_audits a on a.slug = v.slug and a.version = v.version";
+rows! {
+    SELECT from "benchmark_versions v join slugs s on s.slug = v.slug
+        left join version_audits a on a.slug = v.slug and a.version = v.version",
+    read: StoredVersion {
+        reference: read_reference = "v.slug, v.version",
+        org: Row::parsed = "v.org_id",
+        benchmark: Row::parsed = "v.benchmark_id",
+        visibility: Row::parsed = "s.visibility",
+        content_hash: Row::text = "v.content_hash",
+        snapshot: Row::json = "v.snapshot",
+        published_at: Row::time = "v.published_at",
+        audit: Row::json_or_null = "a.audit",
+    }
+}
 
 /// The newest version's number and, if the content was published before, the number of that version.
 pub fn newest_and_equal(db: &mut Db<'_>, slug: &str, content_hash: &str) -> Result<(i64, Option<i64>), StoreError> {
@@ -140,15 +150,6 @@ pub fn newest_visible(db: &mut Db<'_>, org: &OrgId, slug: &str) -> Result<Option
     db.query_one(sql, bind![slug, org])?.map(|mut row| row.integer()).transpose()
 }
 
-fn read(row: &mut Row) -> Result<StoredVersion, StoreError> {
-    Ok(StoredVersion {
-        reference: VersionRef { slug: row.text()?, version: row.integer()? },
-        org: row.parsed()?,
-        benchmark: row.parsed()?,
-        visibility: row.parsed()?,
-        content_hash: row.text()?,
-        snapshot: row.json()?,
-        published_at: row.time()?,
-        audit: row.json_or_null()?,
-    })
+fn read_reference(row: &mut Row) -> Result<VersionRef, StoreError> {
+    Ok(VersionRef { slug: row.text()?, version: row.integer()? })
 }
