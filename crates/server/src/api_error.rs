@@ -188,6 +188,12 @@ pub(crate) enum ErrorResponses {
     Unavailable(ErrorBody),
 }
 
+/// Additional error response of endpoints that only read from a running sandbox.
+#[derive(IntoResponses)]
+#[response(status = 409, description = "The sandbox does not accept traffic")]
+#[expect(dead_code, reason = "only documents the error response")]
+pub(crate) struct ClosedSandboxResponse(ErrorBody);
+
 /// Additional error responses of endpoints that change something.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "only documents the error responses")]

@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use super::sandbox_routes::{SandboxScope, ScopedType, in_every_scope};
 use crate::State;
-use crate::api_error::{ApiError, Code, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::api_error::{ApiError, ClosedSandboxResponse, Code, ErrorResponses, WriteErrorResponses};
 use crate::extractors::{PageQuery, Params};
 use crate::json_body::{Patch, media_type, read_body, reject_content_encoding};
 use crate::responses::page;
@@ -52,7 +52,7 @@ async fn transact(
 /// Available responses, newest first: those that were sent at once, and delayed ones that are due.
 #[utoipa::path(get, path = "/x12/responses", operation_id = "list_x12_responses", params(PageQuery),
     responses((status = 200, description = "Responses", body = List<api::Response>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn list(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<Clearinghouse>,
@@ -67,7 +67,7 @@ async fn list(
     params(("response_id" = String, Path, description = "The response")),
     responses((status = 200, description = "The response",
             content((String = "application/edi-x12"), (api::Response = "application/json"))),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn read(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<Clearinghouse>,

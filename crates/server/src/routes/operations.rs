@@ -22,7 +22,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::sandbox_routes::{SandboxScope, alias_at, in_every_scope};
 use crate::State;
-use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::api_error::{ApiError, ClosedSandboxResponse, ErrorBody, ErrorResponses, WriteErrorResponses};
 use crate::extractors::{IdempotencyKey, PageQuery, once, split_page};
 use crate::json_body;
 use crate::responses::page;
@@ -159,13 +159,7 @@ fn path_parameter(name: &str, description: &str) -> Parameter {
 fn error_responses(info: &OperationInfo) -> BTreeMap<String, RefOr<ResponseDocument>> {
     let mut responses = ErrorResponses::responses();
     match info.method {
-        Method::Get => {
-            let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(ErrorBody::name()))).build();
-            let conflict = ResponseBuilder::new()
-                .description("The sandbox does not accept traffic")
-                .content("application/json", content);
-            responses.insert("409".to_owned(), conflict.build().into());
-        }
+        Method::Get => responses.extend(ClosedSandboxResponse::responses()),
         Method::Post | Method::Patch | Method::Delete => responses.extend(WriteErrorResponses::responses()),
     }
     responses

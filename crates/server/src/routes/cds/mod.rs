@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 
 use self::schemas::{CdsService, FiredHookAnswer, Invocation, KeptFeedback, KeptFeedbackList, RegisteredServices};
 use crate::State;
-use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::api_error::{ApiError, ClosedSandboxResponse, ErrorBody, ErrorResponses, WriteErrorResponses};
 use crate::extractors::{IdempotencyKey, PageQuery, Paged, Params};
 use crate::json_body::Post;
 use crate::responses::page;
@@ -34,7 +34,7 @@ impl ScopedType for CdsHooks {
 /// Discovers the services of configured servers that were not queried yet.
 #[utoipa::path(get, path = "/cds/services", operation_id = "list_cds_services", params(PageQuery),
     responses((status = 200, description = "Services", body = List<CdsService>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn list_services(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<CdsHooks>,
@@ -103,7 +103,7 @@ struct InvocationQuery {
 /// Invocations of services with their responses, oldest first. Those with `status=pending` wait for the agent.
 #[utoipa::path(get, path = "/cds/hooks", operation_id = "list_cds_invocations", params(InvocationQuery, PageQuery),
     responses((status = 200, description = "Invocations", body = List<Invocation>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn list_invocations(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<CdsHooks>,
@@ -121,7 +121,7 @@ async fn list_invocations(
 #[utoipa::path(get, path = "/cds/invocations/{invocation_id}", operation_id = "read_cds_invocation",
     params(("invocation_id" = String, Path, description = "The invocation")),
     responses((status = 200, description = "The invocation", body = Invocation),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn read_invocation(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<CdsHooks>,
@@ -174,7 +174,7 @@ async fn give_feedback(
 /// What users did with cards, oldest first.
 #[utoipa::path(get, path = "/cds/feedback", operation_id = "list_cds_feedback", params(PageQuery),
     responses((status = 200, description = "Feedback", body = List<KeptFeedback>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn list_feedback(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<CdsHooks>,

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use super::{Fax, FaxLine, FaxText, fax_response};
 use crate::State;
-use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::api_error::{ApiError, ClosedSandboxResponse, ErrorResponses, WriteErrorResponses};
 use crate::extractors::{PageQuery, Paged};
 use crate::json_body::Patch;
 use crate::responses::page;
@@ -34,8 +34,7 @@ struct InboxQuery {
 
 /// Received faxes, newest first.
 #[utoipa::path(get, path = "/fax/inbox", operation_id = "list_fax_inbox", params(InboxQuery, PageQuery),
-    responses((status = 200, description = "Faxes", body = List<Fax>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "Faxes", body = List<Fax>), ClosedSandboxResponse, ErrorResponses))]
 async fn list_inbox(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<FaxLine>,
@@ -56,8 +55,7 @@ async fn list_inbox(
 /// One fax of the inbox. Reading it does not mark it as read.
 #[utoipa::path(get, path = "/fax/inbox/{fax_id}", operation_id = "get_inbound_fax",
     params(("fax_id" = String, Path, description = "The fax")),
-    responses((status = 200, description = "The fax", body = Fax),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "The fax", body = Fax), ClosedSandboxResponse, ErrorResponses))]
 async fn get_fax(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<FaxLine>,
@@ -82,7 +80,7 @@ async fn mark_fax(
 #[utoipa::path(get, path = "/fax/inbox/{fax_id}/document", operation_id = "get_inbound_fax_document",
     params(("fax_id" = String, Path, description = "The fax")),
     responses((status = 200, description = "The bytes", content((Vec<u8> = "application/pdf"), (Vec<u8> = "image/tiff"))),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn get_document(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<FaxLine>,
@@ -95,8 +93,7 @@ async fn get_document(
     params(("fax_id" = String, Path, description = "The fax"),
         ("page" = String, Path, description = "The page number with `.png`, starting at `1.png`")),
     responses((status = 200, description = "The image; a JPEG for scanned pages with photographs",
-            content((Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"))),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+            content((Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"))), ClosedSandboxResponse, ErrorResponses))]
 async fn get_page(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<FaxLine>,
@@ -110,7 +107,7 @@ async fn get_page(
 #[utoipa::path(get, path = "/fax/inbox/{fax_id}/text", operation_id = "get_inbound_fax_text",
     params(("fax_id" = String, Path, description = "The fax")),
     responses((status = 200, description = "The text, page by page", body = FaxText),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn get_text(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<FaxLine>,

@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 use super::fax_upload::FaxUpload;
 use super::{Fax, FaxLine, FaxText, fax_response};
 use crate::State;
-use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::api_error::{ApiError, ClosedSandboxResponse, ErrorResponses, WriteErrorResponses};
 use crate::extractors::{IdempotencyKey, PageQuery, Paged};
 use crate::responses::{CreatedResponse, page};
 use crate::routes::sandbox_routes::{SandboxScope, alias_at, in_every_scope};
@@ -72,8 +72,7 @@ struct FaxQuery {
 
 /// Sent faxes, newest first.
 #[utoipa::path(get, path = "/fax/faxes", operation_id = "list_faxes", params(FaxQuery, PageQuery),
-    responses((status = 200, description = "Faxes", body = List<Fax>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "Faxes", body = List<Fax>), ClosedSandboxResponse, ErrorResponses))]
 async fn list_faxes(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<FaxLine>,
@@ -91,8 +90,7 @@ async fn list_faxes(
 /// One fax: its status, its text, and the URLs of its pages.
 #[utoipa::path(get, path = "/fax/faxes/{fax_id}", operation_id = "get_fax",
     params(("fax_id" = String, Path, description = "The fax")),
-    responses((status = 200, description = "The fax", body = Fax),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "The fax", body = Fax), ClosedSandboxResponse, ErrorResponses))]
 async fn get_fax(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<FaxLine>,
@@ -105,7 +103,7 @@ async fn get_fax(
 #[utoipa::path(get, path = "/fax/faxes/{fax_id}/document", operation_id = "get_fax_document",
     params(("fax_id" = String, Path, description = "The fax")),
     responses((status = 200, description = "The bytes", content((Vec<u8> = "application/pdf"), (Vec<u8> = "image/tiff"))),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn get_document(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<FaxLine>,
@@ -118,8 +116,7 @@ async fn get_document(
     params(("fax_id" = String, Path, description = "The fax"),
         ("page" = String, Path, description = "The page number with `.png`, starting at `1.png`")),
     responses((status = 200, description = "The image; a JPEG for scanned pages with photographs",
-            content((Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"))),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+            content((Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"))), ClosedSandboxResponse, ErrorResponses))]
 async fn get_page(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<FaxLine>,
@@ -133,7 +130,7 @@ async fn get_page(
 #[utoipa::path(get, path = "/fax/faxes/{fax_id}/text", operation_id = "get_fax_text",
     params(("fax_id" = String, Path, description = "The fax")),
     responses((status = 200, description = "The text, page by page", body = FaxText),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn get_text(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<FaxLine>,

@@ -22,7 +22,7 @@ use utoipa_axum::routes;
 
 use super::sandbox_routes::{SandboxScope, ScopedType, in_every_scope};
 use crate::State;
-use crate::api_error::{ApiError, Code, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::api_error::{ApiError, ClosedSandboxResponse, Code, ErrorBody, ErrorResponses, WriteErrorResponses};
 use crate::extractors::{PageQuery, Paged, Precondition};
 use crate::json_body::{Post, reject_content_encoding};
 use crate::responses::page;
@@ -45,8 +45,7 @@ struct FileQuery {
 
 /// The files of the sandbox, by path.
 #[utoipa::path(get, path = "/files", operation_id = "list_sandbox_files", params(FileQuery, PageQuery),
-    responses((status = 200, description = "Files", body = List<DatasetFile>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "Files", body = List<DatasetFile>), ClosedSandboxResponse, ErrorResponses))]
 async fn list(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<Files>,
@@ -60,8 +59,7 @@ async fn list(
 
 /// The first 1000 files in `inbox/`, by path.
 #[utoipa::path(get, path = "/files/inbox", operation_id = "list_sandbox_inbox",
-    responses((status = 200, description = "Files", body = Vec<DatasetFile>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "Files", body = Vec<DatasetFile>), ClosedSandboxResponse, ErrorResponses))]
 async fn inbox(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<Files>,

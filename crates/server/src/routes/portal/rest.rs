@@ -18,7 +18,7 @@ use utoipa_axum::routes;
 use super::form;
 use super::schemas::{FormularyEntry, Patient, PriorAuth, Provider};
 use crate::State;
-use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::api_error::{ApiError, ClosedSandboxResponse, ErrorResponses, WriteErrorResponses};
 use crate::extractors::{IdempotencyKey, PageQuery, Paged, once};
 use crate::json_body::{Bodyless, Post, parse, read_body, reject_content_encoding};
 use crate::responses::{CreatedResponse, TransitionResponse, page};
@@ -72,8 +72,7 @@ struct RequestQuery {
 
 /// Requests, newest first.
 #[utoipa::path(get, path = "/portal/prior-auths", operation_id = "list_prior_auths", params(RequestQuery, PageQuery),
-    responses((status = 200, description = "Requests", body = List<PriorAuth>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "Requests", body = List<PriorAuth>), ClosedSandboxResponse, ErrorResponses))]
 async fn list_prior_auths(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PayerPortal>,
@@ -88,8 +87,7 @@ async fn list_prior_auths(
 /// One request.
 #[utoipa::path(get, path = "/portal/prior-auths/{auth_number}", operation_id = "get_prior_auth",
     params(("auth_number" = String, Path, description = "The authorization number or id of the request")),
-    responses((status = 200, description = "The request", body = PriorAuth),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "The request", body = PriorAuth), ClosedSandboxResponse, ErrorResponses))]
 async fn get_prior_auth(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PayerPortal>,
@@ -177,8 +175,7 @@ struct PatientQuery {
 
 /// Members of the plan.
 #[utoipa::path(get, path = "/portal/patients", operation_id = "list_portal_patients", params(PatientQuery, PageQuery),
-    responses((status = 200, description = "Members", body = List<Patient>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "Members", body = List<Patient>), ClosedSandboxResponse, ErrorResponses))]
 async fn list_patients(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PayerPortal>,
@@ -204,8 +201,7 @@ struct ProviderQuery {
 
 /// Providers that the plan knows.
 #[utoipa::path(get, path = "/portal/providers", operation_id = "list_portal_providers", params(ProviderQuery, PageQuery),
-    responses((status = 200, description = "Providers", body = List<Provider>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "Providers", body = List<Provider>), ClosedSandboxResponse, ErrorResponses))]
 async fn list_providers(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PayerPortal>,
@@ -228,7 +224,7 @@ struct FormularyQuery {
 /// Drugs that the plan covers.
 #[utoipa::path(get, path = "/portal/formulary", operation_id = "list_portal_formulary", params(FormularyQuery, PageQuery),
     responses((status = 200, description = "Drugs", body = List<FormularyEntry>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn list_formulary(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PayerPortal>,

@@ -15,7 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::api_error::{ApiError, ClosedSandboxResponse, ErrorResponses, WriteErrorResponses};
 use crate::extractors::{PageQuery, Paged, Precondition, once};
 use crate::json_body::{Patch, Post, media_type, read_body, reject_content_encoding};
 use crate::responses::{Tagged, page};
@@ -41,7 +41,8 @@ struct InboxQuery {
 
 /// Received messages, newest first.
 #[utoipa::path(get, path = "/hl7/inbox", operation_id = "list_hl7_inbox", params(InboxQuery, PageQuery),
-    responses((status = 200, description = "Messages", body = List<InboxMessage>), (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "Messages", body = List<InboxMessage>),
+        ClosedSandboxResponse, ErrorResponses))]
 async fn list_inbox(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<Hl7>,
@@ -60,7 +61,7 @@ async fn list_inbox(
 /// One message of the inbox. Reading it does not mark it as read.
 #[utoipa::path(get, path = "/hl7/inbox/{message_id}", operation_id = "get_hl7_message",
     params(("message_id" = String, Path, description = "The message")),
-    responses((status = 200, description = "The message", body = InboxMessage), (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "The message", body = InboxMessage), ClosedSandboxResponse, ErrorResponses))]
 async fn get_message(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<Hl7>,

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use super::{Call, CallExchange, PhoneLine, Turn};
 use crate::State;
-use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::api_error::{ApiError, ClosedSandboxResponse, ErrorResponses, WriteErrorResponses};
 use crate::extractors::{IdempotencyKey, PageQuery, Paged, Params};
 use crate::json_body::Post;
 use crate::responses::page;
@@ -69,8 +69,7 @@ impl CallQuery {
 
 /// Calls, oldest first.
 #[utoipa::path(get, path = "/voice/calls", operation_id = "list_calls", params(CallQuery, PageQuery),
-    responses((status = 200, description = "Calls", body = List<Call>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "Calls", body = List<Call>), ClosedSandboxResponse, ErrorResponses))]
 async fn list_calls(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PhoneLine>,
@@ -84,8 +83,7 @@ async fn list_calls(
 /// One call.
 #[utoipa::path(get, path = "/voice/calls/{call_id}", operation_id = "get_call",
     params(("call_id" = String, Path, description = "The call")),
-    responses((status = 200, description = "The call", body = Call),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "The call", body = Call), ClosedSandboxResponse, ErrorResponses))]
 async fn get_call(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PhoneLine>,
@@ -96,8 +94,7 @@ async fn get_call(
 /// The turns of a call, in order.
 #[utoipa::path(get, path = "/voice/calls/{call_id}/turns", operation_id = "list_turns",
     params(("call_id" = String, Path, description = "The call"), PageQuery),
-    responses((status = 200, description = "Turns", body = List<Turn>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "Turns", body = List<Turn>), ClosedSandboxResponse, ErrorResponses))]
 async fn list_turns(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PhoneLine>,

@@ -21,7 +21,7 @@ use super::PhoneLine;
 use super::session::{Protocol, Session, SessionError};
 use super::stream_limits::StreamSlot;
 use crate::State;
-use crate::api_error::{ApiError, Code, ErrorBody, ErrorResponses};
+use crate::api_error::{ApiError, ClosedSandboxResponse, Code, ErrorResponses};
 use crate::extractors::Params;
 use crate::routes::sandbox_routes::{SandboxScope, in_every_scope};
 
@@ -53,7 +53,7 @@ type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 /// Opening the connection dials the call. See the documentation for the messages.
 #[utoipa::path(get, path = "/voice/stream", operation_id = "dial_stream", params(StreamQuery),
     responses((status = 101, description = "The connection is upgraded to a WebSocket"),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn dial_stream(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PhoneLine>,
@@ -71,7 +71,7 @@ async fn dial_stream(
 #[utoipa::path(get, path = "/voice/calls/{call_id}/stream", operation_id = "join_stream",
     params(("call_id" = String, Path, description = "The call"), StreamQuery),
     responses((status = 101, description = "The connection is upgraded to a WebSocket"),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn join_stream(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PhoneLine>,

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use super::PhoneLine;
 use crate::State;
-use crate::api_error::{ApiError, ErrorBody, ErrorResponses};
+use crate::api_error::{ApiError, ClosedSandboxResponse, ErrorResponses};
 use crate::extractors::{PageQuery, Params};
 use crate::responses::page;
 use crate::routes::sandbox_routes::{SandboxScope, in_every_scope};
@@ -32,7 +32,7 @@ struct Voicemail {
 /// Voicemails, oldest first.
 #[utoipa::path(get, path = "/voice/voicemails", operation_id = "list_voicemails", params(PageQuery),
     responses((status = 200, description = "Voicemails", body = List<Voicemail>),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+        ClosedSandboxResponse, ErrorResponses))]
 async fn list_voicemails(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PhoneLine>,
@@ -45,8 +45,7 @@ async fn list_voicemails(
 /// One voicemail. Reading it marks it as heard.
 #[utoipa::path(get, path = "/voice/voicemails/{voicemail_id}", operation_id = "hear_voicemail",
     params(("voicemail_id" = String, Path, description = "The voicemail")),
-    responses((status = 200, description = "The voicemail", body = Voicemail),
-        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+    responses((status = 200, description = "The voicemail", body = Voicemail), ClosedSandboxResponse, ErrorResponses))]
 async fn hear_voicemail(
     extract::State(state): extract::State<State>,
     scope: SandboxScope<PhoneLine>,
