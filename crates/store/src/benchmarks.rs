@@ -90,11 +90,7 @@ pub fn delete(db: &mut Db<'_>, org: &OrgId, benchmark: &BenchmarkId) -> Result<(
     db.execute(&format!("delete from task_entities where task_id in {of_benchmark}"), bind![org, benchmark])?;
     db.execute("delete from tasks where org_id = $1 and benchmark_id = $2", bind![org, benchmark])?;
     db.execute("delete from benchmarks where org_id = $1 and id = $2", bind![org, benchmark])?;
-    db.execute(
-        "delete from slugs where org_id = $1 and benchmark_id = $2 and newest_version is null",
-        bind![org, benchmark],
-    )?;
-    Ok(())
+    release_slug(db, org, benchmark)
 }
 
 /// The slug and newest version of a benchmark of the organization, even if its draft was deleted.

@@ -35,6 +35,12 @@ impl Bench {
         Self { author: author.clone(), benchmark, dataset, environment }
     }
 
+    /// Publishes the benchmark and begins a run of it that is not scored, with a new solver.
+    pub async fn begin(&self, server: &TestServer) -> Agent {
+        let (reference, solver) = (self.publish().await, solver(server, &self.author, "agent-1").await);
+        Agent::begin(server, &solver, &reference, false).await
+    }
+
     /// Creates a task with `{"label", "assertion", …}` criteria.
     pub async fn task(&self, name: &str, criteria: &[Value]) -> String {
         self.task_with(json!({"name": name}), criteria).await

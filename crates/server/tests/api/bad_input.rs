@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use testkit::world::patients;
 use testkit::{Caller, TestResponse, TestServer, both_databases};
 
+use crate::dice::Dice;
 use crate::mutations::{Faulty, faulty_bodies, nested};
 use crate::raw;
 use crate::surface::{Operation, Surface, Tenant, crawl, is_id};
@@ -206,9 +207,9 @@ both_databases! {
         let own = Tenant::create(&server, "Own", "Private").await;
         let stored = Stored::read(&server, &own).await;
         let path = format!("/datasets/{}/data", own.made.dataset);
-        let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
+        let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
         for round in 0..1000 {
-            let (media, body) = upload_with_one_fault(&mut chance, round);
+            let (media, body) = upload_with_one_fault(&mut dice, round);
             let response = own.caller.put_bytes(&path, media, body.clone()).await;
             assert_eq!(response.status, 400, "{}: {}", String::from_utf8_lossy(&body), response.text());
             assert_eq!(response["error"]["code"], "VALIDATION_ERROR");
@@ -345,21 +346,9 @@ fn count_files(directory: &std::path::Path) -> usize {
     entries.map(|path| if path.is_dir() { count_files(&path) } else { 1 }).sum()
 }
 
-/// The same sequence in every run.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % most
-    }
-}
-
 /// Valid resources with one invalid one at a random position, in either format.
-fn upload_with_one_fault(chance: &mut Chance, round: usize) -> (&'static str, Vec<u8>) {
-    let good = 1 + chance.below(20);
+fn upload_with_one_fault(dice: &mut Dice, round: usize) -> (&'static str, Vec<u8>) {
+    let good = 1 + dice.below(20);
     let mut resources: Vec<Vec<u8>> = (0..good)
         .map(|number| {
             json!({"resourceType": "Observation", "id": format!("r{round}-{number}")}).to_string().into_bytes()
@@ -377,9 +366,9 @@ fn upload_with_one_fault(chance: &mut Chance, round: usize) -> (&'static str, Ve
         b"5",
         b"{\"resourceType\":5,\"id\":\"x\"}",
     ];
-    let kind = chance.below(bad.len() + 1);
-    let fault = bad.get(kind).map_or_else(|| resources[chance.below(good)].clone(), |bytes| bytes.to_vec());
-    resources.insert(chance.below(good + 1), fault);
+    let kind = dice.below(bad.len() + 1);
+    let fault = bad.get(kind).map_or_else(|| resources[dice.below(good)].clone(), |bytes| bytes.to_vec());
+    resources.insert(dice.below(good + 1), fault);
     if round.is_multiple_of(2) {
         return ("application/fhir+ndjson", resources.join(&b'\n'));
     }

@@ -7,8 +7,8 @@ use serde_json::json;
 use testkit::both_databases;
 use testkit::world::pdf;
 
+use crate::dice::Dice;
 use crate::fax::{CLINIC, Line, referral};
-use crate::fhir_client::Dice;
 
 /// The number of cases in continuous integration.
 const CASES: usize = 1000;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use testkit::both_databases;
 
-use crate::fhir_client::{Dice, Ehr, entry, observation, patient, transaction};
+use crate::dice::Dice;
+use crate::fhir_client::{Ehr, entry, observation, patient, transaction};
 
 /// The number of cases in continuous integration; the test without HTTP has a thousand.
 const BUNDLES: usize = 250;

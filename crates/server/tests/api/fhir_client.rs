@@ -165,25 +165,3 @@ pub(crate) fn entry(method: &str, url: &str, resource: Option<Value>) -> Value {
     }
     entry
 }
-
-/// SplitMix64: deterministic random numbers.
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Dice {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `most`, which is not 0.
-    pub(crate) fn below(&mut self, most: usize) -> usize {
-        usize::try_from(self.next() % most as u64).expect("less than most")
-    }
-
-    pub(crate) fn pick<T: Clone>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())].clone()
-    }
-}

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use testkit::{TestServer, both_databases};
 
-use crate::fhir_client::{Dice, Ehr, entry, observation, patient, transaction};
+use crate::dice::Dice;
+use crate::fhir_client::{Ehr, entry, observation, patient, transaction};
 use crate::hostile::HOSTILE;
 use crate::raw;
 

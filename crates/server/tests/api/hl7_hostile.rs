@@ -5,6 +5,7 @@ use serde_json::json;
 use testkit::both_databases;
 use testkit::world::{hl7_sandbox, hl7_update};
 
+use crate::dice::Dice;
 use crate::hl7::{events, raw};
 use crate::hl7_mllp::{Line, impatient};
 
@@ -14,13 +15,13 @@ both_databases! {
         let caller = server.organization("Hospital").await;
         let sandbox = hl7_sandbox(&caller, json!({})).await;
         let mut line = Line::to(&sandbox).await;
-        let mut random = Random(7);
+        let mut dice = Dice(7);
         // Framing bytes would change the number of frames.
         let without_marks = |bytes: Vec<u8>| bytes.into_iter().filter(|byte| ![0x0b, 0x1c].contains(byte)).collect::<Vec<u8>>();
         for turn in 0..10 {
             let mut frames = Vec::new();
             for number in 0..100 {
-                let changed = random.change(hl7_update(&format!("{turn}-{number}")).into_bytes());
+                let changed = dice.mutate(hl7_update(&format!("{turn}-{number}")).into_bytes(), &ODD);
                 frames.extend(frame(&without_marks(changed)));
             }
             line.write(&frames).await;
@@ -30,7 +31,7 @@ both_databases! {
             while line.next().await != last {}
         }
         for number in 0..100 {
-            let bytes = random.change(hl7_update(&format!("h{number}")).into_bytes());
+            let bytes = dice.mutate(hl7_update(&format!("h{number}")).into_bytes(), &ODD);
             let response = raw(&caller, &sandbox.id(), &bytes).await;
             assert!([200, 400].contains(&response.status), "{} {:?}", response.text(), String::from_utf8_lossy(&bytes));
         }
@@ -75,35 +76,5 @@ both_databases! {
     }
 }
 
-/// SplitMix64: the same mutations in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) as usize % most.max(1)
-    }
-
-    fn change(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
-        const ODD: [&[u8]; 8] = [b"|", b"^~\\&", b"\r", b"\x00", b"\xff", b"\\", b"\r\n", b"\"\""];
-        for _ in 0..=self.below(4) {
-            let place = self.below(bytes.len());
-            match self.below(4) {
-                0 => bytes.truncate(place),
-                1 => bytes.splice(place..place, ODD[self.below(ODD.len())].iter().copied()).for_each(drop),
-                2 => {
-                    if let Some(byte) = bytes.get_mut(place) {
-                        *byte = self.below(256) as u8;
-                    }
-                }
-                _ => bytes.drain(place..(place + self.below(20)).min(bytes.len())).for_each(drop),
-            }
-            if bytes.is_empty() {
-                bytes.push(b'M');
-            }
-        }
-        bytes
-    }
-}
+/// What mutations insert.
+const ODD: [&[u8]; 8] = [b"|", b"^~\\&", b"\r", b"\x00", b"\xff", b"\\", b"\r\n", b"\"\""];

@@ -17,8 +17,7 @@ both_databases! {
         let bench = Bench::new(&author, json!({"concurrency": 2})).await;
         bench.task("First", &[wants_code("first")]).await;
         bench.task("Second", &[wants_code("first")]).await;
-        let solver = solver(&server, &author, "agent-1").await;
-        let agent = Agent::begin(&server, &solver, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         let (first, second) = (FhirBase::of(&agent, 0).await, FhirBase::of(&agent, 1).await);
         first.put(&resource("first", SECRET)).await.expect(201);
         let looked = look_across(&second, &first).await;
@@ -89,8 +88,7 @@ both_databases! {
             "fields": [{"path": "code.text", "expected": "second"}, {"path": "meta.versionId", "expected": "1"}]});
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Only", &[json!({"label": "The newest", "assertion": newest})]).await;
-        let solver = solver(&server, &author, "agent-1").await;
-        let agent = Agent::begin(&server, &solver, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         agent.start(0).await.expect(200);
         for (code, updated) in [("first", "2999-01-01T00:00:00Z"), ("second", "1999-01-01T00:00:00Z")] {
             let mut written = basic(code);
@@ -108,8 +106,7 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Only", &[wants_code("a")]).await;
-        let solver = solver(&server, &author, "agent-1").await;
-        let agent = Agent::begin(&server, &solver, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         agent.start(0).await.expect(200);
         let path = format!("/v1/benchmark-runs/{}/fhir/Patient?_count=1", agent.run);
         for (host, shown) in [
@@ -137,8 +134,7 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Only", &[wants_code("a")]).await;
-        let solver = solver(&server, &author, "agent-1").await;
-        let agent = Agent::begin(&server, &solver, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         agent.start(0).await.expect(200);
         let plain = agent.fhir(Method::GET, "Patient/p1", None).await.expect(200);
         let encoded = |id: &str| id.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();

@@ -13,6 +13,7 @@ mod closed_world;
 mod contract;
 mod contract_types;
 mod datasets;
+mod dice;
 #[rustfmt::skip] // A table: one row per documented statement.
 mod documented;
 mod documented_row;

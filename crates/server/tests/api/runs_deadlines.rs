@@ -173,8 +173,7 @@ async fn run(server: &TestServer, fields: Value, tasks: &[Value]) -> (Caller, Ag
         task["name"] = json!("Timed");
         bench.task_with(task, &[wants_code("a")]).await;
     }
-    let solver = solver(server, &author, "agent-1").await;
-    let agent = Agent::begin(server, &solver, &bench.publish().await, false).await;
+    let agent = bench.begin(server).await;
     (author, agent)
 }
 

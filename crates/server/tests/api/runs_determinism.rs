@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver};
 use testkit::{Caller, Database, TestServer, postgres_url};
 
-use crate::fhir_client::{Dice, entry, transaction};
+use crate::dice::Dice;
+use crate::fhir_client::{entry, transaction};
 
 const TASKS: usize = 25;
 const CRITERIA: usize = 16;

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::runs::{Agent, Bench, basic, solver, wants_code};
+use testkit::runs::{Agent, Bench, basic, wants_code};
 use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 both_databases! {
@@ -126,8 +126,7 @@ async fn run(server: &TestServer, tasks: usize) -> (Caller, Agent) {
     for number in 0..tasks {
         bench.task(&format!("Task {number}"), &[wants_code("a")]).await;
     }
-    let solver = solver(server, &author, "agent-1").await;
-    let agent = Agent::begin(server, &solver, &bench.publish().await, false).await;
+    let agent = bench.begin(server).await;
     (author, agent)
 }
 

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, basic, solver, wants_code};
 use testkit::{Database, TestResponse, TestServer, both_databases};
 
-use crate::fhir_client::{Dice, Ehr};
+use crate::dice::Dice;
+use crate::fhir_client::Ehr;
 
 /// A revocation takes effect on all nodes within this time.
 const KNOWN_WITHIN: Duration = Duration::from_secs(1);
@@ -34,8 +35,7 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("One", &[wants_code("a")]).await;
-        let (reference, solver) = (bench.publish().await, solver(&server, &author, "agent-1").await);
-        let agent = Agent::begin(&server, &solver, &reference, false).await;
+        let agent = bench.begin(&server).await;
         let started = agent.start(0).await.expect(200);
         let other = match server.database().kind() {
             Database::Postgres => Some(server.another_node().await),

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::json;
-use testkit::runs::{Agent, Bench, solver, wants_code};
+use testkit::runs::{Agent, Bench, wants_code};
 use testkit::{Caller, TestServer, both_databases};
 
 const MANY: usize = 8;
@@ -39,7 +39,6 @@ async fn run(server: &TestServer) -> (Caller, Agent) {
     let author = server.organization("Acme").await;
     let bench = Bench::new(&author, json!({})).await;
     bench.task("Task", &[wants_code("a")]).await;
-    let solver = solver(server, &author, "agent-1").await;
-    let agent = Agent::begin(server, &solver, &bench.publish().await, false).await;
+    let agent = bench.begin(server).await;
     (author, agent)
 }

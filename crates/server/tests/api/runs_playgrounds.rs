@@ -15,8 +15,7 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Only", &[wants_code("a")]).await;
-        let agent =
-            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         let started = agent.start(0).await.expect(200).json;
         let sandbox = started["sandboxes"][0]["id"].as_str().unwrap();
         let task_run = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200);
@@ -67,8 +66,7 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Only", &[wants_code("a")]).await;
-        let agent =
-            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         let started = agent.start(0).await.expect(200).json;
         let sandbox = format!("/sandboxes/{}", started["sandboxes"][0]["id"].as_str().unwrap());
         agent.fhir(Method::GET, "Patient/p1", None).await.expect(200);
@@ -135,8 +133,7 @@ both_databases! {
         let bench = Bench::new(&author, json!({})).await;
         bench.task("First", &[wants_code("a")]).await;
         bench.task("Second", &[wants_code("a")]).await;
-        let agent =
-            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         author.send(Method::POST, &format!("/task-runs/{}/cancel", agent.task_runs[0]), &[], None).await.expect(200);
         author.send(Method::POST, &format!("/benchmark-runs/{}/cancel", agent.run), &[], None).await.expect(200);
         for task_run in agent.created["task_runs"].as_array().unwrap() {
@@ -151,8 +148,7 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Only", &[wants_code("a")]).await;
-        let agent =
-            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         server.database().execute("update task_runs set playground_id = null");
         server.database().execute("delete from sandboxes");
         server.database().execute("delete from playgrounds");
@@ -169,8 +165,7 @@ both_databases! {
             simulator(&author, &bench.environment, kind, name, json!({})).await;
         }
         bench.task("Only", &[wants_code("a")]).await;
-        let agent =
-            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         let started = agent.start(0).await.expect(200);
         let below = format!("/v1/benchmark-runs/{}", agent.run);
         let id = |kind: &str| {
@@ -229,8 +224,7 @@ both_databases! {
         let hl7_sent = |sandbox: &str, count: u64| json!({"label": format!("{sandbox} {count}"),
             "assertion": {"assert": "hl7-structural", "count": count, "sandbox": sandbox}});
         bench.task("Only", &[sent("Pharmacy fax"), hl7_sent("Lab", 0), hl7_sent("Radiology", 1)]).await;
-        let agent =
-            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         let started = agent.start(0).await.expect(200);
         let named = |name: &str| {
             let all = started["sandboxes"].as_array().unwrap();
@@ -279,8 +273,7 @@ both_databases! {
             simulator(&author, &bench.environment, "Fax", "Clinic fax", json!({"fax_number": number})).await;
         }
         bench.task("Only", &[wants_code("a")]).await;
-        let agent =
-            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         let started = agent.start(0).await.expect(200);
         let faxes = started["sandboxes"].as_array().unwrap().iter().filter(|sandbox| sandbox["type"] == "Fax");
         let below = format!("/v1/task-runs/{}/sandbox", agent.task_runs[0]);

@@ -11,7 +11,8 @@ use testkit::runs::{Agent, Bench, basic, solver, wants_code};
 use testkit::{Caller, Database, TestResponse, TestServer, both_databases};
 use tokio::sync::Notify;
 
-use crate::fhir_client::{Dice, Ehr};
+use crate::dice::Dice;
+use crate::fhir_client::Ehr;
 
 /// Callers that send the same request concurrently.
 const AT_ONCE: usize = 50;

@@ -1,7 +1,7 @@
 //! Rescoring from the stored evidence: the same bytes, and the differences with other criteria.
 
 use serde_json::{Value, json};
-use testkit::runs::{Agent, Bench, solver, wants_code};
+use testkit::runs::{Agent, Bench, wants_code};
 use testkit::{Caller, TestServer, both_databases};
 
 both_databases! {
@@ -85,8 +85,7 @@ both_databases! {
         for name in ["First", "Second"] {
             bench.task(name, &[wants_code("a")]).await;
         }
-        let agent =
-            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         let path = format!("/benchmark-runs/{}/rescore", agent.run);
         assert_eq!(author.post(&path, json!({})).await.expect(200)["task_runs"], json!([]));
         agent.do_task(0, &["a"]).await;
@@ -103,7 +102,7 @@ async fn done(server: &TestServer) -> (Caller, Agent) {
     let bench = Bench::new(&author, json!({})).await;
     bench.task("Half", &[wants_code("a"), wants_code("b")]).await;
     bench.task("Whole", &[wants_code("a")]).await;
-    let agent = Agent::begin(server, &solver(server, &author, "agent-1").await, &bench.publish().await, false).await;
+    let agent = bench.begin(server).await;
     agent.do_task(0, &["a"]).await;
     agent.do_task(1, &["a"]).await;
     (author, agent)

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::runs::{Agent, Bench, basic, solver, wants_code};
+use testkit::runs::{Agent, Bench, basic, wants_code};
 use testkit::{Caller, TestServer, both_databases};
 
 both_databases! {
@@ -68,8 +68,7 @@ both_databases! {
         let bench = Bench::new(&author, json!({})).await;
         bench.task_with(json!({"name": "Broken", "scenario": broken()}), &[wants_code("a")]).await;
         bench.task("Sound", &[wants_code("a")]).await;
-        let solver = solver(&server, &author, "agent-1").await;
-        let agent = Agent::begin(&server, &solver, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         let refused = agent.start(0).await.expect_error(409, "CONFLICT");
         assert!(refused.message().contains("no fault of the agent"), "{}", refused.message());
         // The errors of a scenario are shown to its author, not to the agent.
@@ -92,8 +91,7 @@ both_databases! {
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Sound", &[wants_code("a")]).await;
         bench.task_with(json!({"name": "Broken", "scenario": broken()}), &[]).await;
-        let agent =
-            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         agent.start(0).await.expect(200);
         for headers in [&[][..], &[("idempotency-key", "k")]] {
             let path = format!("/v1/task-runs/{}/start", agent.task_runs[1]);
@@ -128,8 +126,7 @@ both_databases! {
             criterion["input_entity_id"] = json!(input);
             author.post("/criteria", criterion).await.expect(201);
         }
-        let agent =
-            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         let started = agent.start(0).await.expect(200);
         let item = json!({"instruction": "Order for Maria Lopez (MRN-7)", "list": ["Patient/p2"], "of": "Order"});
         assert_eq!(started["task"]["task_item"], item);
@@ -146,8 +143,7 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Literal", &[wants_code("Literal")]).await;
-        let agent =
-            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         assert_eq!(agent.do_task(0, &["{{task.name}}"]).await["score"], json!(0.0));
     }
 }
@@ -157,8 +153,7 @@ async fn run(server: &TestServer, task: Value, criteria: &[Value]) -> (Caller, A
     let author = server.organization("Acme").await;
     let bench = Bench::new(&author, json!({})).await;
     bench.task_with(task, criteria).await;
-    let solver = solver(server, &author, "agent-1").await;
-    let agent = Agent::begin(server, &solver, &bench.publish().await, false).await;
+    let agent = bench.begin(server).await;
     (author, agent)
 }
 

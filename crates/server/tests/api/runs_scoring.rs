@@ -1,8 +1,8 @@
 //! Scoring: weights, axes, the threshold, and checks that always fail.
 
 use serde_json::{Value, json};
-use testkit::runs::{Agent, Bench, solver, wants_code};
-use testkit::{Caller, TestServer, both_databases};
+use testkit::runs::{Bench, wants_code};
+use testkit::{TestServer, both_databases};
 
 both_databases! {
     async fn a_task_scores_the_weighted_mean_of_its_criteria_and_so_does_each_axis(server: TestServer) {
@@ -46,7 +46,7 @@ both_databases! {
             let failing = failing.iter().map(|weight| weighing("missing", number(weight), None));
             bench.task("Weighed", &passing.chain(failing).collect::<Vec<_>>()).await;
         }
-        let agent = begin(&server, &bench).await;
+        let agent = bench.begin(&server).await;
         for (place, (passing, failing, verdict, score)) in cases.into_iter().enumerate() {
             let result = agent.do_task(place, &["a"]).await;
             assert_eq!(
@@ -71,7 +71,7 @@ both_databases! {
         }
         criteria.reverse();
         bench.task("Backwards", &criteria).await;
-        let agent = begin(&server, &bench).await;
+        let agent = bench.begin(&server).await;
         let mut results = Vec::new();
         for place in 0..5 {
             let result = agent.do_task(place, &["a", "b", "c"]).await;
@@ -95,7 +95,7 @@ both_databases! {
             json!({"task_id": task, "label": "Odd", "assertion": {"assert": "mind-reading", "of": "a"}, "axis": "odd"});
         let stored = author.post("/criteria", unknown).await.expect(201);
         assert!(stored["warnings"][0].as_str().unwrap().contains("mind-reading"), "{}", stored.text());
-        let result = begin(&server, &bench).await.do_task(0, &["a"]).await;
+        let result = bench.begin(&server).await.do_task(0, &["a"]).await;
         assert_eq!((&result["score"], &result["verdict"]), (&json!(0.5), &json!("partial")));
         assert_eq!(result["axes"]["odd"]["score"], json!(0.0));
         let check = &result["checks"][1];
@@ -111,7 +111,7 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Typo", &[wants_code("a")]).await;
-        let agent = begin(&server, &bench).await;
+        let agent = bench.begin(&server).await;
         let criterion = agent.do_task(0, &["a"]).await["checks"][0]["criterion_id"].clone();
         let mut assertion = wants_code("a")["assertion"].clone();
         assertion["cuont"] = json!(1);
@@ -143,7 +143,7 @@ both_databases! {
         bench.task("First", &[weighing("a", json!(2), Some("x")), weighing("missing", json!(1), Some("y"))]).await;
         bench.task("Second", &[weighing("missing", json!(3), Some("x"))]).await;
         bench.task("Third", &[weighing("a", json!(1), None)]).await;
-        let agent = begin(&server, &bench).await;
+        let agent = bench.begin(&server).await;
         for place in 0..3 {
             assert_eq!(agent.read().await["score"], Value::Null, "not before the last task");
             agent.do_task(place, &["a"]).await;
@@ -178,14 +178,9 @@ fn number(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-async fn begin(server: &TestServer, bench: &Bench) -> Agent {
-    let solver: Caller = solver(server, &bench.author, "agent-1").await;
-    Agent::begin(server, &solver, &bench.publish().await, false).await
-}
-
 /// The result of a run of one task after these codes were written.
 async fn done(server: &TestServer, criteria: &[Value], codes: &[&str]) -> Value {
     let bench = Bench::new(&server.organization("Acme").await, json!({})).await;
     bench.task("Only", criteria).await;
-    begin(server, &bench).await.do_task(0, codes).await
+    bench.begin(server).await.do_task(0, codes).await
 }

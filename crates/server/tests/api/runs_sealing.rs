@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use app::Clock;
 use serde_json::{Value, json};
-use testkit::runs::{Agent, Bench, solver};
+use testkit::runs::{Agent, Bench};
 use testkit::{Caller, TestServer, both_databases};
 
 const SECOND: i64 = 1000;
@@ -103,8 +103,7 @@ async fn working(server: &TestServer, tasks: usize) -> (Caller, Agent) {
         let criterion = json!({"label": "done", "assertion": assertion});
         bench.task(&format!("Task {place}"), &[criterion]).await;
     }
-    let solver = solver(server, &author, "agent-1").await;
-    let agent = Agent::begin(server, &solver, &bench.publish().await, false).await;
+    let agent = bench.begin(server).await;
     agent.start(0).await.expect(200);
     let path = format!("/v1/benchmark-runs/{}/files/outbox/done.txt", agent.run);
     agent.caller.put_bytes(&path, "text/plain", work()).await.expect(201);

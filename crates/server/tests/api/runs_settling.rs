@@ -3,7 +3,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::runs::{Agent, Bench, solver};
+use testkit::runs::{Agent, Bench};
 use testkit::world::pdf;
 use testkit::{Caller, TestServer, both_databases};
 
@@ -158,8 +158,7 @@ async fn begun(
     let anything = json!({"label": "reads", "assertion": {"assert": "interaction-budget", "max": 1000}});
     let criteria = if criteria.is_empty() { std::slice::from_ref(&anything) } else { criteria };
     bench.task_with(json!({"name": "Work", "scenario": {"steps": steps}}), criteria).await;
-    let solver = solver(server, &author, "agent-1").await;
-    let agent = Agent::begin(server, &solver, &bench.publish().await, false).await;
+    let agent = bench.begin(server).await;
     let started = agent.start(0).await.expect(200).json;
     (author, agent, started)
 }

@@ -158,8 +158,7 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Only", &[wants_code("a")]).await;
-        let agent =
-            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         let refused = author.get(&format!("/benchmark-runs/compare?ids={}", agent.run)).await.expect_error(409, "CONFLICT");
         assert!(refused.message().contains("active"), "{}", refused.message());
     }

@@ -98,8 +98,7 @@ both_databases! {
         for number in 0..4 {
             bench.task(&format!("Task {number}"), &[wants_code("a")]).await;
         }
-        let solver = solver(&server, &author, "agent-1").await;
-        let agent = Agent::begin(&server, &solver, &bench.publish().await, false).await;
+        let agent = bench.begin(&server).await;
         for place in 0..4 {
             agent.start(place).await.expect(200);
             server.clock.advance(12 * HOUR - 1);

@@ -6,6 +6,7 @@ use testkit::world::voice_sandbox;
 use testkit::{TestServer, both_databases};
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 
+use crate::dice::Dice;
 use crate::voice_kit::{Phone, Socket};
 
 fn line() -> serde_json::Value {
@@ -68,7 +69,7 @@ both_databases! {
         let author = server.organization("Acme").await;
         let sandbox = voice_sandbox(&author, line()).await.id();
         let voice = format!("/sandboxes/{sandbox}/voice");
-        let mut random = Random(11);
+        let mut dice = Dice(11);
         let mut told = 0;
         for number in 0..25 {
             let protocol = if number % 2 == 0 { "verial.voice.v1" } else { "conversation-relay" };
@@ -77,8 +78,8 @@ both_databases! {
             socket.next().await.unwrap();
             for _ in 0..40 {
                 let sound = if number % 2 == 0 { r#"{"say": "I have a question", "interrupts": true}"# } else { r#"{"type":"text","token":"a question","last":true}"# };
-                let bytes = random.change(sound.as_bytes().to_vec());
-                let frame = match (String::from_utf8(bytes.clone()), random.below(10)) {
+                let bytes = dice.mutate(sound.as_bytes().to_vec(), &ODD);
+                let frame = match (String::from_utf8(bytes.clone()), dice.below(10)) {
                     (_, 0) => Message::Binary(bytes.into()),
                     (_, 1) => Message::Ping(Bytes::copy_from_slice(&bytes[..bytes.len().min(100)])),
                     (Ok(text), _) => Message::Text(text.into()),
@@ -159,28 +160,5 @@ fn affordable() -> usize {
     (most.saturating_sub(400) / 2).clamp(50, 1000)
 }
 
-/// SplitMix64: the same mutations in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) as usize % most.max(1)
-    }
-
-    fn change(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
-        const ODD: [&[u8]; 8] = [b"\"", b"{", b"]", b"\x00", b"\xff", b"\\u0000", b"true", b"hangup"];
-        for _ in 0..self.below(4) {
-            let place = self.below(bytes.len());
-            match self.below(4) {
-                0 => bytes.truncate(place),
-                1 => bytes.splice(place..place, ODD[self.below(ODD.len())].iter().copied()).for_each(drop),
-                2 => bytes.extend_from_within(..place),
-                _ => bytes.drain(place..(place + self.below(20)).min(bytes.len())).for_each(drop),
-            }
-        }
-        bytes
-    }
-}
+/// What mutations insert.
+const ODD: [&[u8]; 8] = [b"\"", b"{", b"]", b"\x00", b"\xff", b"\\u0000", b"true", b"hangup"];

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::json;
 use testkit::both_databases;
 
-use crate::fhir_client::Dice;
+use crate::dice::Dice;
 use crate::x12::{House, inquiry};
 
 /// The number of cases in continuous integration.
