@@ -1,13 +1,13 @@
 //! Authentication: turns a presented secret into a grant. Checks the checksum, looks up the hash (cached for less than a
 //! second), and compares in constant time.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use model::api_key::{KeyKind, Secret};
 use model::run::Status;
 use model::{BenchmarkRunId, Id, KeyId, OrgId, SolverId, Timestamp, canonical};
+use runtime::LruCache;
 use store::keys::{self, Credential, Owner};
 use store::runs::{self, RunCredential};
 use subtle::ConstantTimeEq;
@@ -176,21 +176,25 @@ async fn record_use(app: &App, hash: &str, credential: &Credential) {
 }
 
 /// Credentials that were looked up less than a second ago.
-#[derive(Default)]
 pub(crate) struct Cache {
     cached: Mutex<Cached>,
 }
 
-#[derive(Default)]
+impl Default for Cache {
+    fn default() -> Self {
+        Self { cached: Mutex::new(Cached { entries: LruCache::new(MAX_CACHED), generation: 0 }) }
+    }
+}
+
 struct Cached {
-    entries: HashMap<String, (Arc<StoredCredential>, Instant)>,
+    entries: LruCache<String, (Arc<StoredCredential>, Instant)>,
     /// Incremented by every revocation on this node.
     generation: u64,
 }
 
 impl Cache {
     fn get(&self, hash: &str) -> Option<Arc<StoredCredential>> {
-        let cached = self.lock();
+        let mut cached = self.lock();
         let entry = cached.entries.get(hash).filter(|(_, read_at)| read_at.elapsed() < CACHE_LIFETIME);
         entry.map(|(credential, _)| Arc::clone(credential))
     }
@@ -205,14 +209,11 @@ impl Cache {
         if cached.generation != generation {
             return;
         }
-        if cached.entries.len() >= MAX_CACHED {
-            cached.entries.retain(|_, (_, read_at)| read_at.elapsed() < CACHE_LIFETIME);
-        }
-        cached.entries.insert(hash.to_owned(), (Arc::clone(credential), read_at));
+        cached.entries.insert(hash.to_owned(), (Arc::clone(credential), read_at), 1);
     }
 
     fn record_use(&self, hash: &str, now: Timestamp) {
-        if let Some((found, _)) = self.lock().entries.get_mut(hash)
+        if let Some((found, _)) = self.lock().entries.get(hash)
             && let StoredCredential::Key(credential) = &**found
         {
             *found = Arc::new(StoredCredential::Key(Credential { last_used_at: Some(now), ..credential.clone() }));

@@ -1,6 +1,5 @@
 //! Reads any part of a file, from blobs of which the most recently used stay in memory.
 
-use std::collections::HashMap;
 use std::sync::Mutex;
 
 use bytes::Bytes;
@@ -9,7 +8,7 @@ use model::dataset::DatasetFile;
 use sims::files::{Content, OpenedFile};
 use tokio::sync::Semaphore;
 
-use crate::{Runtime, RuntimeError, lock};
+use crate::{LruCache, Runtime, RuntimeError, lock};
 
 /// Files are stored in chunks of this size: small enough to have many in memory, large enough that a file has few.
 pub const CHUNK_BYTES: usize = 1024 * 1024;
@@ -19,46 +18,24 @@ const MAX_CACHED_BLOBS: usize = 1024;
 const MAX_LOADING: usize = 4;
 
 pub(crate) struct BlobCache {
-    cached: Mutex<Cached>,
+    cached: Mutex<LruCache<String, Bytes>>,
     loading: Semaphore,
-}
-
-#[derive(Default)]
-struct Cached {
-    blobs: HashMap<String, (u64, Bytes)>,
-    bytes: usize,
-    /// Increases with every use.
-    uses: u64,
 }
 
 impl Default for BlobCache {
     fn default() -> Self {
-        Self { cached: Mutex::default(), loading: Semaphore::new(MAX_LOADING) }
+        Self { cached: Mutex::new(LruCache::new(MAX_CACHED_BYTES)), loading: Semaphore::new(MAX_LOADING) }
     }
 }
 
 impl BlobCache {
     fn get(&self, name: &str) -> Option<Bytes> {
-        let mut cached = lock(&self.cached);
-        cached.uses += 1;
-        let now = cached.uses;
-        let (used, bytes) = cached.blobs.get_mut(name)?;
-        *used = now;
-        Some(bytes.clone())
+        lock(&self.cached).get(name).cloned()
     }
 
     fn insert(&self, name: &str, bytes: &Bytes) {
-        let mut cached = lock(&self.cached);
-        cached.uses += 1;
-        let now = cached.uses;
-        if cached.blobs.insert(name.to_owned(), (now, bytes.clone())).is_none() {
-            cached.bytes += bytes.len();
-        }
-        while cached.blobs.len() > 1 && (cached.bytes > MAX_CACHED_BYTES || cached.blobs.len() > MAX_CACHED_BLOBS) {
-            let oldest = cached.blobs.iter().min_by_key(|(_, (used, _))| *used).map(|(name, _)| name.clone());
-            let removed = oldest.and_then(|name| cached.blobs.remove(&name));
-            cached.bytes -= removed.map_or(0, |(_, bytes)| bytes.len());
-        }
+        let weight = bytes.len().max(MAX_CACHED_BYTES / MAX_CACHED_BLOBS);
+        lock(&self.cached).insert(name.to_owned(), bytes.clone(), weight);
     }
 }
 

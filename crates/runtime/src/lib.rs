@@ -12,6 +12,7 @@ mod freeze;
 mod ids;
 mod layers;
 mod load;
+mod lru_cache;
 mod messages;
 mod playgrounds;
 mod queue;
@@ -31,6 +32,7 @@ pub use clock::Clock;
 pub use error::RuntimeError;
 pub use freeze::FrozenPlayground;
 pub use ids::unordered_id;
+pub use lru_cache::LruCache;
 pub use messages::{Cost, SandboxReader};
 pub use playgrounds::LoadedWorld;
 

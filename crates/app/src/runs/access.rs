@@ -1,11 +1,11 @@
 //! Finds the sandboxes of a started task for a run's token.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::run::Phase;
 use model::simulator::SimulatorType;
 use model::{BenchmarkRunId, Id, TaskRunId};
+use runtime::LruCache;
 use store::sandboxes::StoredSandbox;
 use store::task_runs::{self, StoredTaskRun};
 
@@ -15,14 +15,18 @@ use crate::sandboxes::Access;
 use crate::{App, AppError, RunGrant};
 
 /// The started task runs of each run. Only used if this process is the only one that starts tasks.
-#[derive(Default)]
 pub(crate) struct StartedTasks {
     cache: Mutex<Cache>,
 }
 
-#[derive(Default)]
+impl Default for StartedTasks {
+    fn default() -> Self {
+        Self { cache: Mutex::new(Cache { runs: LruCache::new(MAX_CACHED_RUNS), newest: 0 }) }
+    }
+}
+
 struct Cache {
-    runs: HashMap<BenchmarkRunId, CacheEntry>,
+    runs: LruCache<BenchmarkRunId, CacheEntry>,
     /// The number of the newest entry. Numbers are unique.
     newest: u64,
 }
@@ -48,18 +52,15 @@ impl StartedTasks {
         if let Some(entry) = cache.runs.get(run) {
             return entry.tasks.clone().ok_or(entry.number);
         }
-        if cache.runs.len() >= MAX_CACHED_RUNS {
-            cache.runs.clear();
-        }
         cache.newest += 1;
         let number = cache.newest;
-        cache.runs.insert(run.clone(), CacheEntry { number, tasks: None });
+        cache.runs.insert(run.clone(), CacheEntry { number, tasks: None }, 1);
         Err(number)
     }
 
     /// Fills an entry, unless a change has removed it.
     fn fill(&self, run: &BenchmarkRunId, number: u64, tasks: &Arc<Vec<StartedTask>>) {
-        if let Some(entry) = self.lock().runs.get_mut(run).filter(|entry| entry.number == number) {
+        if let Some(entry) = self.lock().runs.get(run).filter(|entry| entry.number == number) {
             entry.tasks = Some(Arc::clone(tasks));
         }
     }

@@ -1,11 +1,11 @@
 //! The frozen content of runs. It never changes, so it is cached.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::publication::{FrozenTask, Snapshot};
 use model::slug::VersionRef;
 use model::{TaskId, canonical};
+use runtime::LruCache;
 use serde_json::{Value, json};
 use store::runs::StoredRun;
 use store::{Db, StoreError};
@@ -15,9 +15,14 @@ use crate::{App, AppError};
 const MAX_CACHED: usize = 64;
 
 /// By `slug@version`, or by the run of a draft.
-#[derive(Default)]
 pub(crate) struct Snapshots {
-    cached: Mutex<HashMap<String, Arc<Snapshot>>>,
+    cached: Mutex<LruCache<String, Arc<Snapshot>>>,
+}
+
+impl Default for Snapshots {
+    fn default() -> Self {
+        Self { cached: Mutex::new(LruCache::new(MAX_CACHED)) }
+    }
 }
 
 pub(crate) async fn of(app: &App, run: &StoredRun) -> Result<Arc<Snapshot>, AppError> {
@@ -49,11 +54,7 @@ async fn cached(
     let mut found = found.ok_or_else(|| AppError::Internal("the frozen content of a run is missing".into()))?;
     write_old_defaults(&mut found);
     let snapshot = Arc::new(found);
-    let mut cache = cache();
-    if cache.len() >= MAX_CACHED {
-        cache.clear();
-    }
-    cache.insert(name, Arc::clone(&snapshot));
+    cache().insert(name, Arc::clone(&snapshot), 1);
     Ok(snapshot)
 }
 
