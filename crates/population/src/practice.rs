@@ -68,11 +68,11 @@ impl Practice {
 
     pub(crate) fn resources(&self, spec: &Spec) -> Vec<Value> {
         let practice = &self.tables.practice;
-        let mut made = Vec::new();
+        let mut resources = Vec::new();
         for (place, organization) in practice.organizations.iter().enumerate() {
-            made.push(organization_resource(&organization_npi(place), organization));
+            resources.push(organization_resource(&organization_npi(place), organization));
         }
-        made.extend(practice.payers.iter().enumerate().map(|(place, payer)| {
+        resources.extend(practice.payers.iter().enumerate().map(|(place, payer)| {
             json!({"resourceType": "Organization", "id": payer.id, "meta": {"profile": [format!("{US_CORE}us-core-organization")]},
                 "identifier": [{"system": "urn:oid:2.16.840.1.113883.6.300", "value": format!("VER{:02}", place + 1)}],
                 "active": true, "type": [kind("ins", "Insurance Company")], "name": payer.name,
@@ -80,35 +80,35 @@ impl Practice {
                 "address": [address("1 Insurance Plaza")]})
         }));
         for location in &practice.locations {
-            made.push(json!({"resourceType": "Location", "id": location.id,
+            resources.push(json!({"resourceType": "Location", "id": location.id,
                 "meta": {"profile": [format!("{US_CORE}us-core-location")]}, "status": "active", "name": location.name,
                 "telecom": [{"system": "phone", "value": "608-555-0100"}], "address": address(&location.line),
                 "managingOrganization": reference("Organization", &location.organization)}));
         }
         for practitioner in &self.practitioners {
-            self.practitioner(practitioner, spec, &mut made);
+            self.practitioner(practitioner, spec, &mut resources);
         }
-        made
+        resources
     }
 
-    fn practitioner(&self, practitioner: &Practitioner, spec: &Spec, made: &mut Vec<Value>) {
+    fn practitioner(&self, practitioner: &Practitioner, spec: &Spec, resources: &mut Vec<Value>) {
         let Practitioner { id, npi, given, family, .. } = practitioner;
         let specialty = &self.tables.practice.specialties[practitioner.specialty];
         let telecom = json!([{"system": "phone", "value": "608-555-0100", "use": "work"}]);
         let taxonomy = json!([{"coding": [{"system": "http://nucc.org/provider-taxonomy", "code": specialty.taxonomy,
             "display": specialty.name}], "text": specialty.name}]);
-        made.push(json!({"resourceType": "Practitioner", "id": id,
+        resources.push(json!({"resourceType": "Practitioner", "id": id,
             "meta": {"profile": [format!("{US_CORE}us-core-practitioner")]},
             "identifier": [{"system": NPI, "value": npi}], "active": true,
             "name": [{"use": "official", "family": family, "given": [given], "prefix": ["Dr."], "suffix": ["MD"]}],
             "telecom": telecom, "address": [address("400 Lakeshore Drive")]}));
-        made.push(json!({"resourceType": "PractitionerRole", "id": format!("role-{id}"),
+        resources.push(json!({"resourceType": "PractitionerRole", "id": format!("role-{id}"),
             "meta": {"profile": [format!("{US_CORE}us-core-practitionerrole")]}, "active": true,
             "practitioner": practitioner.reference(), "organization": reference("Organization", organization_of(&specialty.id)),
             "code": [{"coding": [{"system": "http://terminology.hl7.org/CodeSystem/practitioner-role", "code": "doctor",
                 "display": "Doctor"}]}],
             "specialty": taxonomy, "location": [reference("Location", location_of(&specialty.id))], "telecom": telecom}));
-        made.push(
+        resources.push(
             json!({"resourceType": "Schedule", "id": format!("sched-{id}"), "active": true, "specialty": taxonomy,
             "actor": [practitioner.reference(), reference("Location", location_of(&specialty.id))],
             "planningHorizon": {"start": spec.as_of.at(480), "end": spec.as_of.plus(90).at(1020)}}),
@@ -117,7 +117,7 @@ impl Practice {
         for _ in 0..FREE_DAYS {
             for slot in 0..FREE_SLOTS {
                 let start = 780 + slot * 30;
-                made.push(
+                resources.push(
                     json!({"resourceType": "Slot", "id": format!("slot-{id}-{day}-{start}"), "specialty": taxonomy,
                     "schedule": reference("Schedule", &format!("sched-{id}")), "status": "free",
                     "start": day.at(start), "end": day.at(start + 30)}),

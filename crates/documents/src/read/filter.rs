@@ -22,12 +22,12 @@ fn inflated(bytes: &[u8], flags: u32, max: usize) -> Result<Vec<u8>, DocumentErr
         flags | inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF | inflate_flags::TINFL_FLAG_IGNORE_ADLER32;
     let mut machine = Box::<DecompressorOxide>::default();
     let mut output = vec![0; bytes.len().saturating_mul(4).clamp(256, max.max(256))];
-    let (mut taken, mut made) = (0, 0);
+    let (mut taken, mut length) = (0, 0);
     loop {
         let rest = bytes.get(taken..).unwrap_or_default();
-        let (status, read, written) = decompress(&mut machine, rest, &mut output, made, flags);
+        let (status, read, written) = decompress(&mut machine, rest, &mut output, length, flags);
         taken += read;
-        made += written;
+        length += written;
         if status != TINFLStatus::HasMoreOutput {
             break;
         }
@@ -36,7 +36,7 @@ fn inflated(bytes: &[u8], flags: u32, max: usize) -> Result<Vec<u8>, DocumentErr
         }
         output.resize(output.len().saturating_mul(2).min(max), 0);
     }
-    output.truncate(made);
+    output.truncate(length);
     Ok(output)
 }
 

@@ -23,14 +23,14 @@ pub(super) fn write(builder: &mut Builder<'_>) {
         if let Some(death) = builder.person.death {
             period["end"] = death.to_string().into();
         }
-        let mut made = json!({"resourceType": "Goal", "id": goal, "meta": meta("us-core-goal"), "lifecycleStatus": if ended { "cancelled" } else { "active" },
+        let mut resource = json!({"resourceType": "Goal", "id": goal, "meta": meta("us-core-goal"), "lifecycleStatus": if ended { "cancelled" } else { "active" },
             "achievementStatus": hl7("goal-achievement", "in-progress", "In Progress"), "description": {"text": care.goal},
             "subject": builder.subject(), "startDate": start.to_string(),
             "target": [{"dueDate": builder.end().plus(180).to_string()}]});
         if !addresses.is_empty() {
-            made["addresses"] = addresses.clone().into();
+            resource["addresses"] = addresses.clone().into();
         }
-        builder.resources.push(made);
+        builder.resources.push(resource);
         let activities: Vec<Value> = care
             .activities
             .iter()

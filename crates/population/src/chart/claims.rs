@@ -164,19 +164,19 @@ fn adjudication(split: &AmountSplit, denial: Option<&Denial>) -> Value {
         json!({"category": concept("https://x12.org/codes/claim-adjustment-group-codes", group, group_name(group)),
             "reason": concept(CARC, carc, text), "amount": money(cents)})
     };
-    let mut made = vec![amount("submitted", "Submitted Amount", split.charge)];
+    let mut amounts = vec![amount("submitted", "Submitted Amount", split.charge)];
     match denial {
-        Some(denial) => made.push(adjusted(&denial.group, &denial.carc, &denial.text, split.charge)),
+        Some(denial) => amounts.push(adjusted(&denial.group, &denial.carc, &denial.text, split.charge)),
         None => {
-            made.push(amount("eligible", "Eligible Amount", split.charge - split.contract));
-            made.push(adjusted("CO", "45", "Charge exceeds the contracted fee", split.contract));
+            amounts.push(amount("eligible", "Eligible Amount", split.charge - split.contract));
+            amounts.push(adjusted("CO", "45", "Charge exceeds the contracted fee", split.contract));
             if split.copay > 0 {
-                made.push(adjusted("PR", "3", "Co-payment", split.copay));
+                amounts.push(adjusted("PR", "3", "Co-payment", split.copay));
             }
         }
     }
-    made.push(amount("benefit", "Benefit Amount", split.paid));
-    Value::Array(made)
+    amounts.push(amount("benefit", "Benefit Amount", split.paid));
+    Value::Array(amounts)
 }
 
 fn group_name(group: &str) -> &'static str {

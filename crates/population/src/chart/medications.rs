@@ -226,7 +226,7 @@ fn write_request(builder: &mut Builder<'_>, medication: &Medication, drug: &Drug
         (None, _) => "active",
     };
     let who = builder.population.practice.of_specialty(medication.prescriber, builder.person.index).reference();
-    let mut made = json!({"resourceType": "MedicationRequest", "id": id, "meta": meta("us-core-medicationrequest"),
+    let mut resource = json!({"resourceType": "MedicationRequest", "id": id, "meta": meta("us-core-medicationrequest"),
         "status": status, "intent": "order", "category": [hl7("medicationrequest-category", "community", "Community")],
         "reportedBoolean": false, "medicationCodeableConcept": code(drug), "subject": builder.subject(),
         "encounter": reference("Encounter", &medication.encounter), "authoredOn": medication.start.to_string(), "requester": who,
@@ -234,13 +234,13 @@ fn write_request(builder: &mut Builder<'_>, medication: &Medication, drug: &Drug
         "dispenseRequest": {"numberOfRepeatsAllowed": repeats(drug), "quantity": amount(drug),
             "expectedSupplyDuration": {"value": drug.supply_days, "unit": "d", "system": "http://unitsofmeasure.org", "code": "d"}}});
     if let Some(reason) = medication.reason {
-        made["statusReason"] = json!({"text": reason});
+        resource["statusReason"] = json!({"text": reason});
     }
     let problem = builder.problems.iter().find(|problem| problem.module == Some(medication.source.0));
     if let Some(problem) = problem {
-        made["reasonReference"] = json!([reference("Condition", &problem.id)]);
+        resource["reasonReference"] = json!([reference("Condition", &problem.id)]);
     }
-    builder.resources.push(made);
+    builder.resources.push(resource);
     id
 }
 

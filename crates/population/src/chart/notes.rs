@@ -151,20 +151,20 @@ fn values(builder: &Builder<'_>, visit: &Visit, place: usize) -> Vec<(&'static s
     let drugs = super::medications::of_module(builder, Some(place));
     let anticoagulant = super::medications::of_group(builder, "anticoagulant");
     let anticoagulant = anticoagulant.and_then(|drug| builder.population.tables.drugs.get(drug));
-    let mut made = vec![
+    let mut values = vec![
         ("years", years),
         ("bp", pressure(builder)),
         ("weight", latest(builder, "weight", 1)),
         ("age_text", age_text(builder, visit.date)),
     ];
-    made.extend(builder.health.weeks(visit.date).map(|weeks| ("weeks", weeks.to_string())));
-    made.extend((!drugs.is_empty()).then(|| ("drugs", drugs.join(", "))));
-    made.extend(anticoagulant.map(|drug| ("anticoagulant", drug.short.clone())));
+    values.extend(builder.health.weeks(visit.date).map(|weeks| ("weeks", weeks.to_string())));
+    values.extend((!drugs.is_empty()).then(|| ("drugs", drugs.join(", "))));
+    values.extend(anticoagulant.map(|drug| ("anticoagulant", drug.short.clone())));
     for (name, analyte) in &builder.population.tables.analytes {
         let value = builder.latest.get(name.as_str());
-        made.extend(value.map(|value| (name.as_str(), value.text(analyte.digits))));
+        values.extend(value.map(|value| (name.as_str(), value.text(analyte.digits))));
     }
-    made
+    values
 }
 
 fn delivery(builder: &mut Builder<'_>, visit: &Visit, reason: &str) -> String {
@@ -263,7 +263,7 @@ pub(super) fn document(
     if !unsigned {
         text.push_str(&format!("\nElectronically signed by {} (NPI {})\n", author.name, author.npi));
     }
-    let mut made = json!({"resourceType": "DocumentReference", "id": id, "meta": meta("us-core-documentreference"),
+    let mut resource = json!({"resourceType": "DocumentReference", "id": id, "meta": meta("us-core-documentreference"),
         "identifier": [{"system": "urn:verial:document", "value": id}], "status": "current",
         "docStatus": if unsigned { "preliminary" } else { "final" }, "type": concept(LOINC, code, display),
         "category": [concept("http://hl7.org/fhir/us/core/CodeSystem/us-core-documentreference-category", "clinical-note",
@@ -274,7 +274,7 @@ pub(super) fn document(
                 "code": "urn:ihe:iti:xds:2017:mimeTypeSufficient", "display": "mimeType Sufficient"}}],
         "context": {"encounter": [reference("Encounter", encounter)], "period": {"start": visit.date.at(visit.minute)}}});
     if !unsigned {
-        made["authenticator"] = author.reference();
+        resource["authenticator"] = author.reference();
     }
-    builder.resources.push(made);
+    builder.resources.push(resource);
 }

@@ -73,7 +73,7 @@ fn resource(person: &Person, id: &str, mrn: &str) -> Value {
     );
     let mut identifier = hl7("v2-0203", "MR", "Medical record number");
     identifier["text"] = "Medical record number".into();
-    let mut made = json!({"resourceType": "Patient", "id": id, "meta": meta("us-core-patient"),
+    let mut resource = json!({"resourceType": "Patient", "id": id, "meta": meta("us-core-patient"),
         "extension": extensions(person, birth_sex),
         "identifier": [{"use": "usual", "type": identifier, "system": MRN, "value": mrn}],
         "active": true, "name": names,
@@ -83,9 +83,9 @@ fn resource(person: &Person, id: &str, mrn: &str) -> Value {
         "communication": [{"language": {"coding": [{"system": "urn:ietf:bcp:47", "code": language.0, "display": language.1}]},
             "preferred": true}]});
     if let Some(death) = person.death {
-        made["deceasedDateTime"] = death.to_string().into();
+        resource["deceasedDateTime"] = death.to_string().into();
     }
-    made
+    resource
 }
 
 fn extensions(person: &Person, birth_sex: &str) -> Value {

@@ -165,7 +165,7 @@ pub(super) fn write_all(builder: &mut Builder<'_>) {
 fn resource(builder: &mut Builder<'_>, problem: &Problem) -> Value {
     let (status, display) = if problem.end.is_some() { ("resolved", "Resolved") } else { ("active", "Active") };
     let recorded = problem.onset.max(builder.person.birth);
-    let mut made = json!({"resourceType": "Condition", "id": problem.id,
+    let mut resource = json!({"resourceType": "Condition", "id": problem.id,
         "meta": meta("us-core-condition-problems-health-concerns"),
         "clinicalStatus": hl7("condition-clinical", status, display),
         "verificationStatus": hl7("condition-ver-status", "confirmed", "Confirmed"),
@@ -173,12 +173,12 @@ fn resource(builder: &mut Builder<'_>, problem: &Problem) -> Value {
         "code": code(builder, problem), "subject": builder.subject(), "onsetDateTime": problem.onset.to_string(),
         "recordedDate": recorded.to_string()});
     if let Some(encounter) = &problem.encounter {
-        made["encounter"] = reference("Encounter", encounter);
+        resource["encounter"] = reference("Encounter", encounter);
     }
     if let Some(end) = problem.end {
-        made["abatementDateTime"] = end.to_string().into();
+        resource["abatementDateTime"] = end.to_string().into();
     }
-    made
+    resource
 }
 
 fn code(builder: &mut Builder<'_>, problem: &Problem) -> Value {

@@ -213,23 +213,23 @@ fn write_result(
     let who = builder.population.practice.of_specialty(visit.specialty, builder.person.index).reference();
     let is_lab = analyte.category == Category::Laboratory;
     let performer = if is_lab { reference("Organization", "org-lab") } else { who };
-    let mut made = json!({"resourceType": "Observation", "id": id, "meta": meta(profile), "status": "final",
+    let mut observation = json!({"resourceType": "Observation", "id": id, "meta": meta(profile), "status": "final",
         "category": [hl7("observation-category", category, category_name)], "code": code(builder, analyte),
         "subject": builder.subject(), "encounter": reference("Encounter", encounter),
         "effectiveDateTime": visit.date.at(visit.minute + 20), "issued": visit.date.at(visit.minute + 150),
         "performer": [performer]});
     let rate = builder.population.spec.dirt.unit_variant;
     let other = analyte.other.as_ref().filter(|_| builder.soils("unit_variant", rate));
-    made["valueQuantity"] = result_quantity(analyte, other, value);
+    observation["valueQuantity"] = result_quantity(analyte, other, value);
     // The reference ranges are for adults.
     if builder.person.age(visit.date) >= 18 {
-        made["interpretation"] = json!([interpretation(analyte, value)]);
-        made["referenceRange"] = json!([range(analyte, other)]);
+        observation["interpretation"] = json!([interpretation(analyte, value)]);
+        observation["referenceRange"] = json!([range(analyte, other)]);
     }
     if let Some(specimen) = specimen {
-        made["specimen"] = reference("Specimen", specimen);
+        observation["specimen"] = reference("Specimen", specimen);
     }
-    builder.resources.push(made);
+    builder.resources.push(observation);
     id
 }
 

@@ -79,16 +79,7 @@ fn perform(
         specialty,
         modules: Vec::new(),
     };
-    let encounter = builder.id("enc");
-    let who = builder.population.practice.of_specialty(specialty, builder.person.index).reference();
-    builder.resources.push(json!({"resourceType": "Encounter", "id": encounter, "meta": meta("us-core-encounter"),
-        "identifier": [{"system": "urn:verial:encounter", "value": encounter}], "status": "finished",
-        "class": {"system": "http://terminology.hl7.org/CodeSystem/v3-ActCode", "code": "AMB", "display": "ambulatory"},
-        "type": [concept(SNOMED, "308335008", "Patient encounter procedure")], "subject": builder.subject(),
-        "participant": [{"individual": who}], "period": {"start": date.at(study.minute), "end": date.at(study.minute + 45)},
-        "reasonCode": [concept(super::elements::ICD10, reason.0, reason.1)],
-        "location": [{"location": reference("Location", crate::practice::location_of(specialty))}],
-        "serviceProvider": reference("Organization", crate::practice::organization_of(specialty))}));
+    let encounter = write_encounter(builder, &study, reason);
     let order = write_order(builder, (visit, ordered_at), date, test, reason);
     let interruption = interruption(builder, test);
     let choice = builder.random.index(test.findings.len());
@@ -114,6 +105,21 @@ fn perform(
         advanced_imaging: matches!(test.modality.as_deref(), Some("MR" | "CT" | "NM" | "PT")),
     };
     claims::write(builder, &study, &encounter, &(reason.0.to_owned(), reason.1.to_owned()), &[billed]);
+}
+
+/// Writes the encounter of a study, and returns its id.
+fn write_encounter(builder: &mut Builder<'_>, visit: &Visit, reason: (&'static str, &'static str)) -> String {
+    let encounter = builder.id("enc");
+    let who = builder.population.practice.of_specialty(visit.specialty, builder.person.index).reference();
+    builder.resources.push(json!({"resourceType": "Encounter", "id": encounter, "meta": meta("us-core-encounter"),
+        "identifier": [{"system": "urn:verial:encounter", "value": encounter}], "status": "finished",
+        "class": {"system": "http://terminology.hl7.org/CodeSystem/v3-ActCode", "code": "AMB", "display": "ambulatory"},
+        "type": [concept(SNOMED, "308335008", "Patient encounter procedure")], "subject": builder.subject(),
+        "participant": [{"individual": who}], "period": {"start": visit.date.at(visit.minute), "end": visit.date.at(visit.minute + 45)},
+        "reasonCode": [concept(super::elements::ICD10, reason.0, reason.1)],
+        "location": [{"location": reference("Location", crate::practice::location_of(visit.specialty))}],
+        "serviceProvider": reference("Organization", crate::practice::organization_of(visit.specialty))}));
+    encounter
 }
 
 /// The interruption of an anticoagulant for a procedure.
@@ -159,31 +165,31 @@ fn write_procedure(
         coding.push(json!({"system": SNOMED, "code": snomed, "display": "Colonoscopy"}));
     }
     let who = builder.population.practice.of_specialty(visit.specialty, builder.person.index).reference();
-    let mut made = json!({"resourceType": "Procedure", "id": id, "meta": meta("us-core-procedure"),
+    let mut resource = json!({"resourceType": "Procedure", "id": id, "meta": meta("us-core-procedure"),
         "basedOn": [reference("ServiceRequest", order)], "status": "completed", "code": code, "subject": builder.subject(),
         "encounter": reference("Encounter", encounter),
         "performedPeriod": {"start": visit.date.at(visit.minute), "end": visit.date.at(visit.minute + 40)},
         "performer": [{"actor": who}]});
     if let Some(interruption) = interruption {
-        made["note"] = json!([{"text": interruption}]);
+        resource["note"] = json!([{"text": interruption}]);
     }
-    builder.resources.push(made);
+    builder.resources.push(resource);
 }
 
 fn write_stool(builder: &mut Builder<'_>, visit: &Visit, encounter: &str, test: &StudyPlan, positive: Option<&str>) {
     let id = builder.id("obs");
     let (code, display) = if positive.is_some() { ("10828004", "Positive") } else { ("260385009", "Negative") };
     let (flag, flag_name) = if positive.is_some() { ("A", "Abnormal") } else { ("N", "Normal") };
-    let mut made = json!({"resourceType": "Observation", "id": id, "meta": meta("us-core-observation-lab"),
+    let mut resource = json!({"resourceType": "Observation", "id": id, "meta": meta("us-core-observation-lab"),
         "status": "final", "category": [hl7("observation-category", "laboratory", "Laboratory")],
         "code": concept(LOINC, test.loinc.as_deref().unwrap_or_default(), &test.name), "subject": builder.subject(),
         "encounter": reference("Encounter", encounter), "effectiveDateTime": visit.date.at(visit.minute),
         "performer": [reference("Organization", "org-lab")], "valueCodeableConcept": concept(SNOMED, code, display),
         "interpretation": [hl7("v3-ObservationInterpretation", flag, flag_name)]});
     if let Some(impression) = positive {
-        made["note"] = json!([{"text": impression}]);
+        resource["note"] = json!([{"text": impression}]);
     }
-    builder.resources.push(made);
+    builder.resources.push(resource);
 }
 
 fn write_report(

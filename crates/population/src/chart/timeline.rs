@@ -30,20 +30,20 @@ pub(crate) struct Visit {
 
 /// The visits in chronological order, on different days, within the patient's life.
 pub(crate) fn visits(builder: &mut Builder<'_>) -> Vec<Visit> {
-    let mut made = Vec::new();
-    office(builder, &mut made);
-    specialists(builder, &mut made);
-    admissions(builder, &mut made);
-    children(builder, &mut made);
-    pregnancies(builder, &mut made);
+    let mut visits = Vec::new();
+    office(builder, &mut visits);
+    specialists(builder, &mut visits);
+    admissions(builder, &mut visits);
+    children(builder, &mut visits);
+    pregnancies(builder, &mut visits);
     let (start, end) = (builder.population.spec.start(), builder.end());
-    made.retain(|visit| visit.date >= start && visit.date <= end && builder.person.lives_on(visit.date));
-    made.sort_by_key(|visit| (visit.date, !visit.is_inpatient(), visit.minute));
-    made.dedup_by_key(|visit| visit.date);
+    visits.retain(|visit| visit.date >= start && visit.date <= end && builder.person.lives_on(visit.date));
+    visits.sort_by_key(|visit| (visit.date, !visit.is_inpatient(), visit.minute));
+    visits.dedup_by_key(|visit| visit.date);
     // Deliveries come first, because no other stay may overlap them, and there are no visits during a stay.
     for delivery in [true, false] {
         for visit in
-            made.iter().filter(|visit| visit.is_inpatient() && delivery == (visit.reason == VisitReason::Delivery))
+            visits.iter().filter(|visit| visit.is_inpatient() && delivery == (visit.reason == VisitReason::Delivery))
         {
             let end = last_day(builder, visit);
             if !builder.stays.iter().any(|stay| visit.date <= stay.1 && stay.0 <= end) {
@@ -52,11 +52,11 @@ pub(crate) fn visits(builder: &mut Builder<'_>) -> Vec<Visit> {
         }
     }
     let stays = &builder.stays;
-    made.retain(|visit| match visit.is_inpatient() {
+    visits.retain(|visit| match visit.is_inpatient() {
         true => stays.iter().any(|stay| stay.0 == visit.date),
         false => !stays.iter().any(|stay| (stay.0..=stay.1).contains(&visit.date)),
     });
-    made
+    visits
 }
 
 impl Visit {
@@ -89,7 +89,7 @@ fn minute(builder: &mut Builder<'_>) -> i64 {
 }
 
 /// Primary care visits: as often as the most demanding disease needs, plus one or two.
-fn office(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
+fn office(builder: &mut Builder<'_>, visits: &mut Vec<Visit>) {
     let start = builder.population.spec.start();
     for year in 0..builder.population.spec.history_years {
         let first = start.plus_years(year);
@@ -107,12 +107,12 @@ fn office(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
             let date = first.plus(365 * number / count + builder.random.below(365 / count)).workday();
             let modules = builder.health.onsets.iter().filter(|o| o.date <= date).map(|o| o.module).collect();
             let minute = minute(builder);
-            made.push(Visit { date, minute, reason: VisitReason::Office, specialty: "primary", modules });
+            visits.push(Visit { date, minute, reason: VisitReason::Office, specialty: "primary", modules });
         }
     }
 }
 
-fn specialists(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
+fn specialists(builder: &mut Builder<'_>, visits: &mut Vec<Visit>) {
     let start = builder.population.spec.start();
     for onset in builder.health.onsets.clone() {
         let Some(plan) = &modules(builder)[onset.module].visits else { continue };
@@ -130,13 +130,13 @@ fn specialists(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
                 specialty: &plan.specialty,
                 modules: vec![onset.module],
             };
-            made.push(visit);
+            visits.push(visit);
             date = date.plus(step + builder.random.between(-15, 15));
         }
     }
 }
 
-fn admissions(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
+fn admissions(builder: &mut Builder<'_>, visits: &mut Vec<Visit>) {
     for onset in builder.health.onsets.clone() {
         let Some(admission) = &modules(builder)[onset.module].admission else { continue };
         for year in 0..builder.population.spec.history_years {
@@ -144,13 +144,13 @@ fn admissions(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
             let happens = builder.random.below(1000) < admission.per_thousand_years;
             if happens && date >= onset.date && date.plus(admission.days) <= builder.end() {
                 let reason = VisitReason::Admission { module: onset.module };
-                made.push(Visit { date, minute: 1005, reason, specialty: "hospital", modules: vec![onset.module] });
+                visits.push(Visit { date, minute: 1005, reason, specialty: "hospital", modules: vec![onset.module] });
             }
         }
     }
 }
 
-fn children(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
+fn children(builder: &mut Builder<'_>, visits: &mut Vec<Visit>) {
     let Some(place) = modules(builder).iter().position(|module| module.kind == ModuleKind::Child) else { return };
     let Some(plan) = modules(builder)[place].child.as_ref().filter(|_| builder.health.programs.contains(&place)) else {
         return;
@@ -161,12 +161,12 @@ fn children(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
             let minute = minute(builder);
             let onsets = builder.health.onsets.iter().filter(|onset| onset.date <= date).map(|onset| onset.module);
             let modules = std::iter::once(place).chain(onsets).collect();
-            made.push(Visit { date, minute, reason: VisitReason::Child, specialty: "pediatrics", modules });
+            visits.push(Visit { date, minute, reason: VisitReason::Child, specialty: "pediatrics", modules });
         }
     }
 }
 
-fn pregnancies(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
+fn pregnancies(builder: &mut Builder<'_>, visits: &mut Vec<Visit>) {
     let Some(place) = modules(builder).iter().position(|module| module.kind == ModuleKind::Pregnancy) else { return };
     let Some(plan) = &modules(builder)[place].pregnancy else { return };
     for delivery in builder.health.deliveries.clone() {
@@ -174,11 +174,11 @@ fn pregnancies(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
             let date = delivery.plus(weeks * 7 - 280 + 1).workday();
             if date < delivery {
                 let (minute, reason) = (minute(builder), VisitReason::Prenatal { weeks });
-                made.push(Visit { date, minute, reason, specialty: "obstetrics", modules: vec![place] });
+                visits.push(Visit { date, minute, reason, specialty: "obstetrics", modules: vec![place] });
             }
         }
         let minute = builder.random.below(600);
-        made.push(Visit {
+        visits.push(Visit {
             date: delivery,
             minute,
             reason: VisitReason::Delivery,

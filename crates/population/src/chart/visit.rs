@@ -80,7 +80,7 @@ fn encounter_resource(builder: &Builder<'_>, visit: &Visit, id: &str, diagnosis:
     };
     let who = builder.population.practice.of_specialty(visit.specialty, builder.person.index);
     let end = end(builder, visit);
-    let mut made = json!({"resourceType": "Encounter", "id": id, "meta": meta("us-core-encounter"),
+    let mut resource = json!({"resourceType": "Encounter", "id": id, "meta": meta("us-core-encounter"),
         "identifier": [{"system": "urn:verial:encounter", "value": id}], "status": "finished",
         "class": {"system": "http://terminology.hl7.org/CodeSystem/v3-ActCode", "code": class, "display": class_name},
         "type": [concept(SNOMED, kind, kind_name)], "subject": builder.subject(),
@@ -91,9 +91,9 @@ fn encounter_resource(builder: &Builder<'_>, visit: &Visit, id: &str, diagnosis:
         "location": [{"location": reference("Location", location_of(visit.site()))}],
         "serviceProvider": reference("Organization", organization_of(visit.site()))});
     if class == "IMP" {
-        made["hospitalization"] = json!({"dischargeDisposition": hl7("discharge-disposition", "home", "Home")});
+        resource["hospitalization"] = json!({"dischargeDisposition": hl7("discharge-disposition", "home", "Home")});
     }
-    made
+    resource
 }
 
 fn end(builder: &Builder<'_>, visit: &Visit) -> String {

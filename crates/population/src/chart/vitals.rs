@@ -55,9 +55,9 @@ fn base(builder: &mut Builder<'_>, visit: &Visit, encounter: &str, profile: &str
 
 fn simple(builder: &mut Builder<'_>, visit: &Visit, encounter: &str, sign: VitalSign, value: Milli) -> Value {
     let (profile, code, name, unit, digits) = sign;
-    let mut made = base(builder, visit, encounter, profile, &concept(LOINC, code, name));
-    made["valueQuantity"] = quantity(value.rounded(digits), digits, unit);
-    made
+    let mut observation = base(builder, visit, encounter, profile, &concept(LOINC, code, name));
+    observation["valueQuantity"] = quantity(value.rounded(digits), digits, unit);
+    observation
 }
 
 fn saturation(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) {
@@ -66,9 +66,9 @@ fn saturation(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) {
     let code = json!({"coding": [
         {"system": LOINC, "code": "59408-5", "display": "Oxygen saturation in Arterial blood by Pulse oximetry"},
         {"system": LOINC, "code": "2708-6", "display": "Oxygen saturation in Arterial blood"}], "text": "Oxygen saturation"});
-    let mut made = base(builder, visit, encounter, "us-core-pulse-oximetry", &code);
-    made["valueQuantity"] = quantity(value, 0, "%");
-    builder.resources.push(made);
+    let mut observation = base(builder, visit, encounter, "us-core-pulse-oximetry", &code);
+    observation["valueQuantity"] = quantity(value, 0, "%");
+    builder.resources.push(observation);
 }
 
 fn blood_pressure(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) {
@@ -79,12 +79,12 @@ fn blood_pressure(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) {
     builder.latest.insert("diastolic", diastolic);
     let part = |code: &str, name: &str, value: Milli| json!({"code": concept(LOINC, code, name), "valueQuantity": quantity(value, 0, "mm[Hg]")});
     let code = concept(LOINC, "85354-9", "Blood pressure panel with all children optional");
-    let mut made = base(builder, visit, encounter, "us-core-blood-pressure", &code);
-    made["component"] = json!([
+    let mut observation = base(builder, visit, encounter, "us-core-blood-pressure", &code);
+    observation["component"] = json!([
         part("8480-6", "Systolic blood pressure", systolic),
         part("8462-4", "Diastolic blood pressure", diastolic)
     ]);
-    builder.resources.push(made);
+    builder.resources.push(observation);
 }
 
 fn smoking(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) {
@@ -99,8 +99,8 @@ fn smoking(builder: &mut Builder<'_>, visit: &Visit, encounter: &str) {
         concept(SNOMED, "266919005", "Never smoked tobacco")
     };
     let code = concept(LOINC, "72166-2", "Tobacco smoking status");
-    let mut made = base(builder, visit, encounter, "us-core-smokingstatus", &code);
-    made["category"] = json!([hl7("observation-category", "social-history", "Social History")]);
-    made["valueCodeableConcept"] = answer;
-    builder.resources.push(made);
+    let mut observation = base(builder, visit, encounter, "us-core-smokingstatus", &code);
+    observation["category"] = json!([hl7("observation-category", "social-history", "Social History")]);
+    observation["valueCodeableConcept"] = answer;
+    builder.resources.push(observation);
 }

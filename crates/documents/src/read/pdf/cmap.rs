@@ -14,7 +14,7 @@ const LONGEST_TEXT: usize = 64;
 pub(super) struct CodeMap {
     texts: BTreeMap<u32, String>,
     /// The number of inserted entries, including replaced ones.
-    made: usize,
+    entry_count: usize,
     /// The bytes of a code, for codes whose first byte lies between the two: `<00> <7F>` is one byte.
     spaces: Vec<(usize, u8, u8)>,
 }
@@ -69,7 +69,7 @@ impl CodeMap {
 
     fn put_range(&mut self, from: u32, to: u32, target: &Object) {
         for (offset, code) in (from..=to).take(0x1_0000).enumerate() {
-            if self.made >= MOST_ENTRIES {
+            if self.entry_count >= MOST_ENTRIES {
                 return;
             }
             match target {
@@ -98,8 +98,8 @@ impl CodeMap {
             Object::Name(name) => super::encoding::of_glyph(name).unwrap_or_default(),
             _ => return,
         };
-        if self.made < MOST_ENTRIES {
-            self.made += 1;
+        if self.entry_count < MOST_ENTRIES {
+            self.entry_count += 1;
             self.texts.insert(code, text);
         }
     }
