@@ -104,7 +104,7 @@ pub(crate) fn refuse_in_use(db: &mut Db<'_>, dataset: &DatasetId, entity: Option
 fn validate(entity: &DatasetEntity, dataset: &Dataset) -> Result<(), FieldErrors> {
     let mut errors = entity.validate().err().unwrap_or_default();
     match (&entity.r#ref, dataset.r#type) {
-        (Some(reference), DatasetType::Fhir) if fhir::Reference::parse(reference).is_err() => {
+        (Some(reference), DatasetType::Fhir) if fhir::ResourceReference::parse_relative(reference).is_err() => {
             errors.add("ref", "must be `Type/id` with a FHIR R4 resource type, such as `Patient/123`");
         }
         (Some(path), DatasetType::Files) if !is_file_path(path) => errors.add("ref", FILE_PATH_RULE),

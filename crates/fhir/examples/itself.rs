@@ -192,18 +192,7 @@ fn date(span: Span) -> Vec<String> {
 
 /// `2024-02-29T12:00:00.000Z`, if the year has four digits.
 fn moment(milliseconds: i64) -> Option<String> {
-    let (days, rest) = (milliseconds.div_euclid(86_400_000), milliseconds.rem_euclid(86_400_000));
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let (month, day) = ((5 * of_year + 2) / 153, of_year - (153 * ((5 * of_year + 2) / 153) + 2) / 5 + 1);
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hours, minutes, seconds) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60);
-    let text = format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}.{:03}Z", rest % 1_000);
-    (1..=9999).contains(&year).then_some(text)
+    clinical::PartialDateTime::from_unix_milliseconds(milliseconds).map(|time| time.to_string())
 }
 
 fn number(range: Range, unit: &str) -> Vec<String> {

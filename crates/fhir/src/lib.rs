@@ -16,6 +16,6 @@ pub mod validate;
 
 pub use nearest::nearest;
 pub use own_addresses::OwnAddresses;
-pub use reference::{Reference, ReferenceError, is_id};
+pub use reference::{Reference, ReferenceError, ResourceReference, is_id};
 pub use resource_type::{ResourceType, UnknownResourceType};
 pub use validate::validate;

@@ -1,7 +1,7 @@
 //! The addresses under which a FHIR server is reached (<https://hl7.org/fhir/R4/references.html#literal>): an absolute
 //! reference below one of them means the same as the relative one.
 
-use crate::{ResourceType, is_id};
+use crate::Reference;
 
 /// The base address of the current request, and the paths of every base that the server has.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +21,11 @@ impl<'a> OwnAddresses<'a> {
     /// stands there is no reference.
     pub fn relative<'t>(&self, address: &'t str) -> Option<&'t str> {
         self.below(address).filter(|rest| is_reference(rest))
+    }
+
+    /// Whether it is one of the base addresses, without a slash at its end.
+    pub(crate) fn is_base(&self, address: &str) -> bool {
+        self.below(&format!("{address}/")) == Some("")
     }
 
     /// Whatever stands after the base address, such as an operation.
@@ -43,15 +48,10 @@ impl<'a> OwnAddresses<'a> {
 
 /// `Type/id`, `Type/id/_history/version` or `Type?criteria`.
 fn is_reference(text: &str) -> bool {
-    let is_type = |name: &str| name.parse::<ResourceType>().is_ok();
-    if let Some((name, _)) = text.split_once('?') {
-        return is_type(name);
-    }
-    let mut parts = text.split('/');
-    match (parts.next(), parts.next(), parts.next(), parts.next(), parts.next()) {
-        (Some(name), Some(id), None, ..) => is_type(name) && is_id(id),
-        (Some(name), Some(id), Some("_history"), Some(version), None) => is_type(name) && is_id(id) && is_id(version),
-        _ => false,
+    match Reference::parse(text) {
+        Reference::Resource(reference) => reference.is_relative(),
+        Reference::Conditional(_) => true,
+        Reference::Contained(_) | Reference::Urn(_) | Reference::Other(_) => false,
     }
 }
 

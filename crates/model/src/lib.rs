@@ -22,7 +22,6 @@ pub mod identity;
 pub mod message;
 pub mod page;
 pub mod patch;
-pub mod phone;
 pub mod playground;
 pub mod portal;
 pub mod publication;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use clinical::{civil_date, days_since_epoch};
 use serde::{Deserialize, Deserializer};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,11 +10,7 @@ pub(crate) struct Date(i64);
 
 impl Date {
     pub(crate) fn new(year: i64, month: i64, day: i64) -> Self {
-        let year = if month <= 2 { year - 1 } else { year };
-        let era = year.div_euclid(400);
-        let of_era = year.rem_euclid(400);
-        let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-        Self(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + day_of_year - 719_468)
+        Self(days_since_epoch(year, month, day))
     }
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -27,14 +24,7 @@ impl Date {
 
     /// The date as year, month and day.
     pub(crate) fn parts(self) -> (i64, i64, i64) {
-        let days = self.0 + 719_468;
-        let era = days.div_euclid(146_097);
-        let of_era = days.rem_euclid(146_097);
-        let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let day_of_year = of_era - (365 * year + year / 4 - year / 100);
-        let shifted = (5 * day_of_year + 2) / 153;
-        let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-        (year + era * 400 + i64::from(month <= 2), month, day_of_year - (153 * shifted + 2) / 5 + 1)
+        civil_date(self.0)
     }
 
     pub(crate) fn plus(self, days: i64) -> Self {

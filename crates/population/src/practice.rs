@@ -1,5 +1,6 @@
 //! The resources that all charts share: organizations, locations, practitioners with valid NPIs, schedules and free slots.
 
+use clinical::Npi;
 use serde_json::{Value, json};
 
 use crate::chart::elements::{US_CORE, reference};
@@ -128,7 +129,7 @@ impl Practice {
     }
 }
 
-pub(crate) const NPI: &str = "http://hl7.org/fhir/sid/us-npi";
+pub(crate) const NPI: &str = Npi::SYSTEM;
 
 /// The organization that practitioners of a specialty work for.
 pub(crate) fn organization_of(specialty: &str) -> &'static str {
@@ -168,25 +169,7 @@ fn address(line: &str) -> Value {
     json!({"use": "work", "line": [line], "city": "Madison", "state": "WI", "postalCode": "53703", "country": "US"})
 }
 
-/// Nine digits and their check digit: Luhn of the number with the prefix 80840, which adds 24.
+/// The NPI that starts with nine digits.
 fn npi(number: i64) -> String {
-    let mut sum = 24;
-    let mut rest = number;
-    let mut doubled = true;
-    while rest > 0 {
-        let digit = rest % 10 * if doubled { 2 } else { 1 };
-        sum += digit / 10 + digit % 10;
-        rest /= 10;
-        doubled = !doubled;
-    }
-    format!("{number}{}", (10 - sum % 10) % 10)
-}
-
-#[cfg(test)]
-mod tests {
-    /// The example of the CMS standard.
-    #[test]
-    fn check_digits_are_those_of_the_standard() {
-        assert_eq!(super::npi(123_456_789), "1234567893");
-    }
+    Npi::with_check_digit(u32::try_from(number).unwrap_or_default()).to_string()
 }

@@ -1,7 +1,7 @@
 //! Validation of phone numbers and e-mail addresses in authored values.
 
+use clinical::PhoneNumber;
 use model::FieldErrors;
-use model::phone::PhoneNumber;
 
 use crate::network::is_host_name;
 

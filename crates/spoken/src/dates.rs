@@ -1,5 +1,7 @@
 //! Recognizes dates: `1980-03-01`, `3/1/1980`, `March first, 1980` and `the 1st of March nineteen eighty` are equal.
 
+use clinical::month_length;
+
 use crate::numbers::{below_hundred, whole_number};
 use crate::ordinals::ordinal;
 use crate::units::{Unit, run_end, word};
@@ -15,14 +17,9 @@ pub struct Date {
 impl Date {
     /// A date from 1900 to 2099, if the calendar has it.
     pub fn new(year: u16, month: u8, day: u8) -> Option<Self> {
-        let day_count = match month {
-            2 if is_leap(year) => 29,
-            2 => 28,
-            4 | 6 | 9 | 11 => 30,
-            1..=12 => 31,
-            _ => 0,
-        };
-        ((1900..2100).contains(&year) && (1..=day_count).contains(&day)).then_some(Self { year, month, day })
+        let is_month = (1..=12).contains(&month);
+        let is_day = is_month && (1..=month_length(year, month.into())).contains(&day.into());
+        ((1900..2100).contains(&year) && is_day).then_some(Self { year, month, day })
     }
 
     /// The date as `1980-03-01`.
@@ -36,10 +33,6 @@ impl Date {
         let (first, rest) = month.split_at(1.min(month.len()));
         format!("{}{rest} {}, {}", first.to_uppercase(), self.day, self.year)
     }
-}
-
-fn is_leap(year: u16) -> bool {
-    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
 }
 
 const MONTHS: [[&str; 2]; 12] = [

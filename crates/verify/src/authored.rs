@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use model::phone::{self, PhoneNumber};
+use clinical::{InvalidPhoneNumber, PhoneNumber};
 use model::template::is_template;
 use serde::{Deserialize, Deserializer, de};
 
@@ -56,9 +56,9 @@ impl<'de, T: Notation> Deserialize<'de> for Authored<T> {
 }
 
 impl Notation for PhoneNumber {
-    const LONGEST: usize = phone::LONGEST;
+    const LONGEST: usize = PhoneNumber::LONGEST;
 
     fn read(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: phone::InvalidPhoneNumber| error.to_string())
+        text.parse().map_err(|error: InvalidPhoneNumber| error.to_string())
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use clinical::{PhoneNumber, is_same_phone_number, phone_digits};
 use model::FieldErrors;
-use model::phone::{PhoneNumber, digits, same};
 use model::template::is_template;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
@@ -362,7 +362,7 @@ impl<'t> Transcript<'t> {
             known.extend(words(&folded(text)).map(ToOwned::to_owned));
         }
         for number in numbers {
-            let digits = digits(&number.dialled);
+            let digits = phone_digits(number.as_str());
             let national = digits.get(digits.len().saturating_sub(10)..).unwrap_or_default();
             let parts = [
                 Some(digits.as_str()),
@@ -387,7 +387,7 @@ impl<'t> Transcript<'t> {
 
     /// A result like that of a forbidden phrase: whether a phone number occurs that is not allowed.
     fn other_number(&self, allowed: &[Authored<PhoneNumber>], budget: &Budget) -> Result<PhraseResult, String> {
-        let allowed = allowed.iter().map(|number| Ok(number.ready()?.dialled.as_str()));
+        let allowed = allowed.iter().map(|number| Ok(number.ready()?.as_str()));
         let allowed = allowed.collect::<Result<Vec<_>, String>>()?;
         let find = |text: &str| {
             let numbers = phone_numbers(text, budget)?;
@@ -480,7 +480,7 @@ fn is_reordered(text: &str) -> bool {
 /// Whether a number in a text is the allowed one. Without an area code, the last digits are compared.
 fn is_number(found: &str, allowed: &str) -> bool {
     const LOCAL_DIGITS: usize = 7;
-    same(found) == same(allowed) || (found.len() == LOCAL_DIGITS && digits(allowed).ends_with(found))
+    is_same_phone_number(found, allowed) || (found.len() == LOCAL_DIGITS && phone_digits(allowed).ends_with(found))
 }
 
 /// The result about a number, word or text that is not allowed.

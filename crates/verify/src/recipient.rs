@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use clinical::{PhoneNumber, normalized_phone_number};
 use model::event::EventType;
-use model::phone::{PhoneNumber, same};
 use model::simulator::SimulatorType;
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ impl fmt::Display for Recipient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Patient => "patient",
-            Self::Phone(number) => &number.dialled,
+            Self::Phone(number) => number.as_str(),
             Self::Email(address) => address,
         })
     }
@@ -53,7 +53,7 @@ impl fmt::Display for Recipient {
 
 /// A phone number or e-mail address in the form that is compared.
 pub(crate) fn normalized(address: &str) -> String {
-    if address.contains('@') { address.trim().to_lowercase() } else { same(address) }
+    if address.contains('@') { address.trim().to_lowercase() } else { normalized_phone_number(address) }
 }
 
 /// The addresses that a patient has on file: those in the FHIR data, and those from which the patient writes in the scenario.

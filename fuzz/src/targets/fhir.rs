@@ -191,7 +191,7 @@ fn quoted(text: &str) {
 
 pub(crate) fn fhir_reference(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    if let Ok(reference) = Reference::parse(text) {
+    if let Reference::Resource(reference) = Reference::parse(text) {
         assert_eq!(reference.to_string(), text);
         assert!(is_id(reference.id()));
     }

@@ -3,13 +3,13 @@
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
+use clinical::{Npi, PhoneNumber};
 use model::api_key::{Secret, masked};
 use model::benchmark::NewBenchmark;
 use model::criterion::NewCriterion;
 use model::dataset::{NewDatasetEntity, is_file_path};
 use model::environment::NewEnvironment;
 use model::identity::NewSolver;
-use model::phone::PhoneNumber;
 use model::reading::{self, Hints};
 use model::score::Score;
 use model::simulator::NewSimulator;
@@ -87,7 +87,10 @@ pub(crate) fn id(bytes: &[u8]) {
     }
     drop(masked(text));
     if let Ok(number) = text.parse::<PhoneNumber>() {
-        assert!(!format!("{number:?}").is_empty());
+        assert!(!number.normalized().is_empty());
+    }
+    if let Ok(npi) = text.parse::<Npi>() {
+        assert_eq!(npi.to_string(), text);
     }
 }
 

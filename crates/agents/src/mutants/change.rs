@@ -1,5 +1,6 @@
 //! Mutates single values.
 
+use clinical::Npi;
 use serde_json::{Number, Value, json};
 
 use super::dates;
@@ -26,6 +27,7 @@ fn mutated_text(kind: MutationKind, leaf: &Leaf, text: &str) -> Option<Option<Va
         return (!matches!(role, Role::Free | Role::Status | Role::Intent | Role::Amount)).then_some(None);
     }
     let mutated = match (kind, role) {
+        (MutationKind::WrongProvider, Role::Provider) if is_portal_npi(leaf) => other_npi(text),
         (MutationKind::WrongPatient, Role::Patient)
         | (MutationKind::WrongProvider, Role::Provider)
         | (MutationKind::WrongReference, Role::Reference)
@@ -49,6 +51,17 @@ fn mutated_text(kind: MutationKind, leaf: &Leaf, text: &str) -> Option<Option<Va
         _ => return None,
     };
     (mutated != text).then(|| Some(mutated.into()))
+}
+
+/// The portal refuses an NPI with a wrong check digit, so that only another valid NPI is nearly correct work.
+fn is_portal_npi(leaf: &Leaf) -> bool {
+    matches!(leaf.key.as_str(), "provider_npi" | "npi")
+}
+
+/// The next NPI.
+fn other_npi(text: &str) -> String {
+    let number = text.parse::<Npi>().ok().and_then(|_| text.get(..9)?.parse::<u32>().ok());
+    number.map_or_else(|| different_text(text), |number| Npi::with_check_digit(number + 1).to_string())
 }
 
 fn invented_value(key: &str) -> Value {
@@ -217,6 +230,8 @@ mod tests {
         assert_eq!(mutate_first(MutationKind::InventedValue, &filed)["reject_code"], "72");
         assert_eq!(mutate_first(MutationKind::MissingValue, &filed).get("member_id"), None);
         assert_eq!(mutate_first(MutationKind::TenTimes, &json!({"paid_amount": 0})), json!({"paid_amount": 0}));
+        let submitted = json!({"provider_npi": "1234567893"});
+        assert_eq!(mutate_first(MutationKind::WrongProvider, &submitted)["provider_npi"], "1234567901");
     }
 
     #[test]

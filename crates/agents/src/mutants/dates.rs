@@ -1,13 +1,15 @@
 //! Shifts dates: `2026-04-07`, timestamps that start with such a date, and `20260407`.
 
+use clinical::month_length;
+
 /// Adds a number of days (-1 or 1), in the same format.
 pub(super) fn shifted(text: &str, days: i8) -> Option<String> {
     let date = Date::read(text)?;
     let (mut year, mut month, mut day) = (date.year, date.month, i32::from(date.day) + i32::from(days));
     if day < 1 {
         (year, month) = if month == 1 { (year - 1, 12) } else { (year, month - 1) };
-        day = i32::from(days_in_month(year, month));
-    } else if day > i32::from(days_in_month(year, month)) {
+        day = i32::from(month_length(year, month.into()));
+    } else if day > i32::from(month_length(year, month.into())) {
         (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
         day = 1;
     }
@@ -50,15 +52,6 @@ impl<'t> Date<'t> {
     fn with(&self, year: u16, month: u8, day: u8) -> String {
         let (dash, rest) = (self.dash, self.rest);
         format!("{year:04}{dash}{month:02}{dash}{day:02}{rest}")
-    }
-}
-
-fn days_in_month(year: u16, month: u8) -> u8 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
-        2 => 28,
-        _ => 31,
     }
 }
 

@@ -10,7 +10,7 @@ use super::conformance::{ConceptSet, Finding, Invariant};
 use super::{FaultKind, MAX_FAULTS, ValidationFault};
 use crate::definitions::lines;
 use crate::fhirpath::{Context, EvaluationFault};
-use crate::resource_type::ResourceType;
+use crate::{Reference, ResourceType};
 
 /// A profile and what it asks for beyond R4.
 pub struct Profile {
@@ -265,11 +265,8 @@ fn has(value: &Value, pattern: &Value) -> bool {
 }
 
 /// The type that a literal reference names.
-fn target_of(reference: &Value) -> Option<&str> {
-    let text = reference["reference"].as_str()?;
-    let text = text.split_once("/_history/").map_or(text, |(text, _)| text);
-    let name = text.rsplit('/').nth(1)?;
-    ResourceType::named(name).map(|_| name)
+fn target_of(reference: &Value) -> Option<&'static str> {
+    Reference::parse(reference["reference"].as_str()?).resource_type().map(ResourceType::as_str)
 }
 
 static PROFILES: LazyLock<BTreeMap<&'static str, Profile>> = LazyLock::new(|| {

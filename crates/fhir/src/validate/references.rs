@@ -9,7 +9,7 @@ use super::path::Path;
 use super::{FaultKind, MAX_FAULTS, ValidationFault};
 use crate::definitions::{ElementType, Structure, StructureKind};
 use crate::excerpt::Excerpt;
-use crate::{ResourceType, is_id};
+use crate::{Reference, ReferenceError, ResourceReference, ResourceType};
 
 /// The references of a resource that cannot be right. The resource is one that [`super::validate`] accepts. Bundles are
 /// not looked into: their references are resolved by the `fullUrl` of their entries.
@@ -138,35 +138,26 @@ fn check(reference: &Map<String, Value>, targets: &[&str], container: &Container
     }
 }
 
-/// The type that a literal reference names; none when it is an address that does not say.
-fn named_type(text: &str) -> Result<Option<&str>, Flaw> {
-    if let Some((scheme, rest)) = text.split_once(':')
-        && is_scheme(scheme)
-    {
-        let path = if scheme.starts_with("http") { rest } else { "" };
-        return Ok(last_type(path));
+/// The type that a literal reference names; none if it is an absolute address that does not tell.
+fn named_type(text: &str) -> Result<Option<&'static str>, Flaw> {
+    match Reference::parse(text) {
+        Reference::Resource(reference) => Ok(Some(reference.resource_type().as_str())),
+        Reference::Conditional(resource_type) => {
+            let message = format!("a conditional reference to {resource_type} can only be used in a transaction");
+            Err((FaultKind::Value, message))
+        }
+        Reference::Urn(_) => Ok(None),
+        Reference::Contained(_) | Reference::Other(_) => {
+            if text.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme)) {
+                return Ok(None);
+            }
+            match ResourceReference::parse_relative(text.split_once("/_history/").map_or(text, |(current, _)| current))
+            {
+                Err(ReferenceError::Type(unknown)) => Err((FaultKind::Value, unknown.to_string())),
+                _ => Err(impossible(text)),
+            }
+        }
     }
-    if let Some((name, _)) = text.split_once('?').filter(|(name, _)| name.parse::<ResourceType>().is_ok()) {
-        let message = format!("a conditional reference to {name} can only be used in a transaction");
-        return Err((FaultKind::Value, message));
-    }
-    let (name, rest) = text.split_once('/').ok_or_else(|| impossible(text))?;
-    let (id, version) = rest.split_once("/_history/").map_or((rest, None), |(id, version)| (id, Some(version)));
-    if !is_id(id) || !version.is_none_or(is_id) {
-        return Err(impossible(text));
-    }
-    match name.parse::<ResourceType>() {
-        Ok(_) => Ok(Some(name)),
-        Err(unknown) => Err((FaultKind::Value, unknown.to_string())),
-    }
-}
-
-/// `Patient` of `//example.org/fhir/Patient/1/_history/2`.
-fn last_type(path: &str) -> Option<&str> {
-    let path = path.split_once("/_history/").map_or(path, |(path, _)| path);
-    let mut parts = path.rsplit('/');
-    let (id, name) = (parts.next()?, parts.next()?);
-    (is_id(id) && name.parse::<ResourceType>().is_ok()).then_some(name)
 }
 
 fn is_scheme(text: &str) -> bool {

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use fhir::ResourceType;
+use fhir::{OwnAddresses, Reference, ResourceReference, ResourceType};
 use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde_json::Value;
@@ -63,9 +63,10 @@ impl<'w> Chart<'w> {
         found.take(MAX_FOUND).collect()
     }
 
-    /// The resource at a reference such as `Patient/1`.
+    /// The resource that a relative reference such as `Patient/1` names, whatever its version.
     pub(super) fn get(&self, reference: &str) -> Option<Arc<Value>> {
-        let (kind, id) = reference.split_once('/')?;
+        let reference = Reference::local(reference, OwnAddresses::default())?;
+        let (kind, id) = (reference.resource_type().as_str(), reference.id());
         self.records.iter().find_map(|records| records.get(kind, id).live()).map(|record| record.json())
     }
 
@@ -148,6 +149,14 @@ pub(super) fn identifiers(resource: &Value) -> impl Iterator<Item = &str> {
 /// The codes of a CodeableConcept.
 pub(super) fn codes(concept: &Value) -> impl Iterator<Item = &str> {
     items(concept, "coding").iter().filter_map(|coding| text(coding, "code"))
+}
+
+/// Whether two references name the same resource, of any version.
+pub(super) fn is_same_reference(left: &str, right: &str) -> bool {
+    match (ResourceReference::parse(left), ResourceReference::parse(right)) {
+        (Some(left), Some(right)) => left.is_same_resource(&right, OwnAddresses::default()),
+        _ => left == right,
+    }
 }
 
 /// Compares texts ignoring case, accents and spacing.

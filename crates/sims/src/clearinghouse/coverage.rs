@@ -1,45 +1,43 @@
 //! Reads a FHIR Coverage: status on a day, plan and cost sharing, as a 271 needs them.
 
+use clinical::{Coverage, MemberId, PartialDateTime};
 use serde_json::Value;
 
-use super::chart::{codes, identifiers, items, text};
+use super::chart::{codes, items};
 use super::money::Cents;
 use super::text::{date, plain, uppercase};
 
-/// The number on the member's card.
-pub(super) fn member_number(coverage: &Value) -> Option<&str> {
-    let is_member =
-        |identifier: &&Value| identifier.get("type").is_some_and(|kind| codes(kind).any(|code| code == "MB"));
-    let by_type = || items(coverage, "identifier").iter().find(is_member).and_then(|found| text(found, "value"));
-    text(coverage, "subscriberId").or_else(by_type).or_else(|| identifiers(coverage).next())
+/// The number on the card of a member.
+pub(super) fn member_number<'v>(coverage: &'v Value, person: &'v Value) -> Option<&'v str> {
+    MemberId::of(coverage, person).map(|id| id.as_str())
 }
 
-/// Start and end as `CCYYMMDD`, if present.
+/// Start and end as `CCYYMMDD`, as far as they are days.
 pub(super) fn period(coverage: &Value) -> (Option<String>, Option<String>) {
-    let edge = |name: &str| coverage.get("period").and_then(|period| text(period, name)).and_then(date);
-    (edge("start"), edge("end"))
+    let (start, end) = Coverage::new(coverage).period();
+    (start.and_then(date), end.and_then(date))
 }
 
 /// Whether the coverage is in force on a day (`CCYYMMDD`).
 pub(super) fn is_active(coverage: &Value, day: &str) -> bool {
-    let (start, end) = period(coverage);
-    let is_in_force = text(coverage, "status") == Some("active");
-    is_in_force && start.is_none_or(|start| *start <= *day) && end.is_none_or(|end| *end >= *day)
+    PartialDateTime::parse_x12_date(day).is_some_and(|day| Coverage::new(coverage).is_in_force_on(&day))
 }
 
-/// Value and name of a class of the coverage, such as `group` or `plan`.
-pub(super) fn class(coverage: &Value, kind: &str) -> Option<(String, String)> {
-    let is_class = |class: &&Value| class.get("type").is_some_and(|kinds| codes(kinds).any(|code| code == kind));
-    let class = items(coverage, "class").iter().find(is_class)?;
-    let value = plain(text(class, "value").unwrap_or_default(), 50);
-    Some((value, uppercase(text(class, "name").unwrap_or_default(), 50)))
+/// The position of the coverage that counts on a day, `CCYYMMDD`; 0 if there is none.
+pub(super) fn position_in_force<'c>(coverages: impl Iterator<Item = &'c Value>, day: &str) -> usize {
+    let day = PartialDateTime::parse_x12_date(day);
+    day.and_then(|day| Coverage::position_in_force(coverages, &day)).unwrap_or_default()
 }
 
-/// The name of the plan (EB05).
+/// A class of the coverage, such as `group`: its value and its name.
+pub(super) fn class(coverage: &Value, code: &str) -> Option<(String, String)> {
+    let class = Coverage::new(coverage).class(code)?;
+    Some((plain(class.value().unwrap_or_default(), 50), uppercase(class.name().unwrap_or_default(), 50)))
+}
+
+/// The name of the plan: EB05.
 pub(super) fn plan_name(coverage: &Value) -> String {
-    let plan = class(coverage, "plan").map(|(value, name)| if name.is_empty() { uppercase(&value, 50) } else { name });
-    plan.or_else(|| coverage.get("type").and_then(|kind| text(kind, "text")).map(|text| uppercase(text, 50)))
-        .unwrap_or_default()
+    uppercase(Coverage::new(coverage).plan_name().unwrap_or_default(), 50)
 }
 
 /// The insurance type code (EB04) for the coverage's type, or empty.
@@ -110,16 +108,6 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_coverage_is_in_force_within_its_period() {
-        let coverage = json!({"status": "active", "period": {"start": "2026-01-01", "end": "2026-12-31"}});
-        for (day, active) in [("20251231", false), ("20260101", true), ("20261231", true), ("20270101", false)] {
-            assert_eq!(is_active(&coverage, day), active, "{day}");
-        }
-        assert!(!is_active(&json!({"status": "cancelled"}), "20260101"));
-        assert!(is_active(&json!({"status": "active"}), "20260101"));
-    }
-
-    #[test]
     fn costs_are_read_from_the_coverage() {
         let kind = |code: &str| json!({"coding": [{"code": code}]});
         let coverage = json!({"costToBeneficiary": [
@@ -133,13 +121,5 @@ mod tests {
         assert_eq!((costs[0].code, costs[0].service_type, costs[0].amount), ("B", "98", Some(Cents(2550))));
         assert_eq!((costs[1].code, costs[1].percent.as_deref()), ("A", Some("0.2")));
         assert_eq!((costs[2].code, costs[2].period), ("C", "23"));
-    }
-
-    #[test]
-    fn the_member_number_is_on_the_card() {
-        let typed = json!({"identifier": [{"value": "x"}, {"type": {"coding": [{"code": "MB"}]}, "value": "m"}]});
-        assert_eq!(member_number(&typed), Some("m"));
-        assert_eq!(member_number(&json!({"subscriberId": "s", "identifier": [{"value": "x"}]})), Some("s"));
-        assert_eq!(member_number(&json!({"identifier": [{"value": "x"}]})), Some("x"));
     }
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use clinical::Npi;
 use serde_json::Value;
 use x12::Segment;
 
-use super::chart::{Chart, is_same, items, text};
-use super::coverage::{is_active, member_number};
-use super::person::{Mismatch, PersonQuery, is_npi};
+use super::chart::{Chart, is_same, is_same_reference, items, text};
+use super::coverage::{member_number, position_in_force};
+use super::person::{Mismatch, PersonQuery};
 use super::reject::Reject;
 use super::text::fhir_date;
 
@@ -47,7 +48,7 @@ impl Payer {
         let payors = items(coverage, "payor");
         let reference = text(organization, "id").map(|id| format!("Organization/{id}"));
         let is_payer = |payor: &Value| match text(payor, "reference") {
-            Some(payor) => reference.as_deref() == Some(payor),
+            Some(found) => reference.as_deref().is_some_and(|reference| is_same_reference(reference, found)),
             None => text(payor, "display").is_some_and(|display| is_same(display, &self.name)),
         };
         payors.is_empty() || payors.iter().any(is_payer)
@@ -57,7 +58,7 @@ impl Payer {
 /// Rejects an invalid NPI. Whether the payer knows the provider is not checked.
 pub(super) fn check_provider(name: &Segment<'_>) -> Result<(), Reject> {
     match name.text_at(8) {
-        "XX" if !is_npi(name.text_at(9).trim()) => Err(Reject::new(Reject::PROVIDER_IDENTIFICATION)),
+        "XX" if name.text_at(9).trim().parse::<Npi>().is_err() => Err(Reject::new(Reject::PROVIDER_IDENTIFICATION)),
         _ => Ok(()),
     }
 }
@@ -82,9 +83,9 @@ pub(super) fn identify(chart: &Chart<'_>, query: &PersonQuery, payer: &Payer, da
     }
 }
 
-/// A member whose coverage is in force on the day, or else the first one.
+/// The member whose coverage counts on the day.
 fn active_first(mut members: Vec<Member>, day: &str) -> Option<Member> {
-    let at = members.iter().position(|member| is_active(&member.coverage, day)).unwrap_or(0);
+    let at = position_in_force(members.iter().map(|member| &*member.coverage), day);
     (at < members.len()).then(|| members.swap_remove(at))
 }
 
@@ -93,7 +94,8 @@ fn covered_people(chart: &Chart<'_>, coverage: &Arc<Value>, number: &str) -> Vec
     let references =
         ["beneficiary", "subscriber"].map(|name| coverage.get(name).and_then(|found| text(found, "reference")));
     let [beneficiary, subscriber] = references;
-    let subscriber = subscriber.filter(|reference| Some(*reference) != beneficiary);
+    let is_beneficiary = |reference: &str| beneficiary.is_some_and(|other| is_same_reference(reference, other));
+    let subscriber = subscriber.filter(|reference| !is_beneficiary(reference));
     let people = beneficiary.into_iter().chain(subscriber).filter_map(|reference| chart.get(reference));
     people.map(|person| Member { person, coverage: Arc::clone(coverage), number: number.to_owned() }).collect()
 }
@@ -129,7 +131,7 @@ fn by_demographics(chart: &Chart<'_>, query: &PersonQuery, payer: &Payer, day: &
 fn members_of(chart: &Chart<'_>, patient: &Arc<Value>, payer: &Payer) -> Vec<Member> {
     let coverages = chart.coverages_of_patient(patient).into_iter().filter(|coverage| payer.insures(coverage));
     let member = |coverage: Arc<Value>| {
-        let number = member_number(&coverage).unwrap_or_default().to_owned();
+        let number = member_number(&coverage, patient).unwrap_or_default().to_owned();
         Member { person: Arc::clone(patient), coverage, number }
     };
     coverages.map(member).collect()

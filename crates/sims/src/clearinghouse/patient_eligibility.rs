@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clinical::Npi;
 use model::clearinghouse::{Eligibility, EligibilityInquiry};
 use model::{FieldErrors, SandboxId};
 use serde_json::Value;
@@ -10,14 +11,14 @@ use x12::Delimiters;
 use x12::draft::{Lines, Party, SegmentDraft, TransactionDraft, Usage, repeated};
 use x12::envelope::Envelope;
 
-use super::chart::{Chart, identifiers, items, text};
-use super::coverage::{is_active, member_number};
+use super::chart::{Chart, identifiers, is_same_reference, items, text};
+use super::coverage::{member_number, position_in_force};
 use super::eligibility::VERSION;
 use super::eligibility_summary;
 use super::event;
 use super::exchange::{ExchangeError, ExchangeResponses, Sender, events_only, exchange};
 use super::hl_writer::HlWriter;
-use super::person::{demographics_segment, is_npi, name_segment};
+use super::person::{demographics_segment, name_segment};
 use super::text::{date, date_and_time, plain, segment, uppercase};
 
 /// Why there is no 271.
@@ -80,7 +81,7 @@ fn read_response(id: &str, request: String, exchange: ExchangeResponses) -> Elig
 /// The patient's coverage: one in force on the day, or else the first.
 fn coverage_on(chart: &Chart<'_>, patient: &Value, day: &str) -> Option<Arc<Value>> {
     let coverages = chart.coverages_of_patient(patient);
-    let at = coverages.iter().position(|coverage| is_active(coverage, day)).unwrap_or(0);
+    let at = position_in_force(coverages.iter().map(|coverage| &**coverage), day);
     coverages.into_iter().nth(at)
 }
 
@@ -127,7 +128,7 @@ fn push_hierarchy(writer: &mut HlWriter, chart: &Chart<'_>, patient: &Value, day
     writer.push(payer_segment(chart, coverage.as_deref()));
     let receiver = writer.begin(Some(source), "21", true);
     writer.push(provider_segment(chart, patient));
-    let number = coverage.as_deref().and_then(member_number).unwrap_or_default();
+    let number = member_number(coverage.as_deref().unwrap_or(&Value::Null), patient).unwrap_or_default();
     match coverage.as_deref().and_then(|coverage| other_subscriber(chart, coverage)) {
         None => {
             writer.begin(Some(receiver), "22", false);
@@ -160,7 +161,7 @@ fn payer_segment(chart: &Chart<'_>, coverage: Option<&Value>) -> SegmentDraft {
 fn provider_segment(chart: &Chart<'_>, patient: &Value) -> SegmentDraft {
     let organization = patient.get("managingOrganization").and_then(|found| chart.follow(found));
     let name = organization.as_deref().and_then(|found| text(found, "name")).unwrap_or("PROVIDER");
-    let npi = organization.as_deref().and_then(|found| identifiers(found).find(|number| is_npi(number)));
+    let npi = organization.as_deref().and_then(|found| identifiers(found).find(|number| number.parse::<Npi>().is_ok()));
     let (qualifier, id) = npi.map_or(("SV", "PROVIDER"), |npi| ("XX", npi));
     segment("NM1", ["1P", "2", &uppercase(name, 60), "", "", "", "", qualifier, id])
 }
@@ -168,7 +169,7 @@ fn provider_segment(chart: &Chart<'_>, patient: &Value) -> SegmentDraft {
 /// The subscriber, if that is not the patient.
 fn other_subscriber(chart: &Chart<'_>, coverage: &Value) -> Option<Arc<Value>> {
     let subscriber = coverage.get("subscriber")?;
-    let is_same =
-        text(subscriber, "reference") == coverage.get("beneficiary").and_then(|found| text(found, "reference"));
+    let beneficiary = coverage.get("beneficiary").and_then(|found| text(found, "reference")).unwrap_or_default();
+    let is_same = is_same_reference(text(subscriber, "reference").unwrap_or_default(), beneficiary);
     if is_same { None } else { chart.follow(subscriber) }
 }

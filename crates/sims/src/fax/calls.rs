@@ -1,7 +1,7 @@
 //! Simulated fax calls to one number: how and when each call ends, and when it is repeated.
 
+use clinical::is_same_phone_number;
 use model::Timestamp;
-use model::phone;
 use serde_json::Value;
 
 use super::config::{FaxConfig, OutcomeStatus, Retries};
@@ -32,7 +32,7 @@ pub(super) struct CallAttempt {
 
 impl CallPlan {
     pub(super) fn new(config: &FaxConfig, number: &str) -> Self {
-        let own = config.outcomes.iter().find(|outcome| phone::same(&outcome.number) == phone::same(number));
+        let own = config.outcomes.iter().find(|outcome| is_same_phone_number(&outcome.number, number));
         let own = own.map(|own| (own.status, &own.reason, own.delay_seconds, own.failing_attempts));
         let default = config.default_outcome.as_ref();
         let default =

@@ -1,7 +1,7 @@
 //! The configuration of a fax line: its number, and what happens to the faxes that the agent sends.
 
+use clinical::{PhoneNumber, normalized_phone_number};
 use model::FieldErrors;
-use model::phone::{self, PhoneNumber};
 use serde::Deserialize;
 
 use crate::authored::{self, Authored};
@@ -67,7 +67,7 @@ impl Authored for FaxConfig {
             check_outcome(errors, (outcome.status, outcome.failing_attempts), reason, outcome.delay_seconds);
             check_failing_attempts(errors, outcome.status, outcome.failing_attempts, retries);
         });
-        let keys = self.outcomes.iter().map(|outcome| phone::same(&outcome.number));
+        let keys = self.outcomes.iter().map(|outcome| normalized_phone_number(&outcome.number));
         authored::check_unique(errors, "outcomes", "number", keys);
         if let Some(outcome) = &self.default_outcome {
             errors.inside("default_outcome", |errors| {

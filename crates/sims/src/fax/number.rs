@@ -1,14 +1,14 @@
 //! The number of a fax line.
 
+use clinical::normalized_phone_number;
 use model::SandboxId;
 use model::canonical::sha256_hex;
-use model::phone;
 use serde_json::Value;
 
 /// The configured number, or else a fictitious number (555-0100 to 555-0199) that is derived from the sandbox id.
 pub fn own(config: &Value, sandbox: &SandboxId) -> String {
     match config.get("fax_number").and_then(Value::as_str) {
-        Some(number) => phone::same(number),
+        Some(number) => normalized_phone_number(number),
         None => fictitious(sandbox),
     }
 }

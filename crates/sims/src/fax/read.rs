@@ -1,8 +1,8 @@
 //! Reading faxes.
 
+use clinical::is_same_phone_number;
 use model::event::EventType;
 use model::page::{Page, PageRequest};
-use model::phone;
 use serde_json::{Value, json};
 use world::{Context, NewEvent, Outcome, Sandbox};
 
@@ -24,7 +24,8 @@ pub struct Filter {
 impl Filter {
     fn matches(&self, row: &Value) -> bool {
         let other = if self.direction == Direction::Outbound { "to_number" } else { "from_number" };
-        let is_number = |expected: &String| text(row, other).map(phone::same) == Some(phone::same(expected));
+        let is_number =
+            |expected: &String| text(row, other).is_some_and(|number| is_same_phone_number(number, expected));
         text(row, "direction") == Some(self.direction.name())
             && self.status.as_deref().is_none_or(|status| text(row, "status") == Some(status))
             && self.number.as_ref().is_none_or(is_number)

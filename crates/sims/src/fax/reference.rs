@@ -3,6 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use fhir::ResourceReference;
 use model::simulator::SimulatorType;
 use serde_json::Value;
 use world::{Context, World};
@@ -73,10 +74,10 @@ fn document_reference(world: &World, id: &str) -> Result<Vec<u8>, String> {
     content.unwrap_or_else(|| Err("is a DocumentReference whose attachment has neither data nor a Binary".to_owned()))
 }
 
-/// The id in `Binary/7` or in a URL that ends like that.
+/// The id in `Binary/7`, or in an absolute URL of one.
 fn binary_id(url: &str) -> Option<&str> {
-    let (before, id) = url.rsplit_once('/')?;
-    (before.rsplit('/').next() == Some("Binary")).then_some(id)
+    let reference = ResourceReference::parse(url)?;
+    (reference.resource_type().as_str() == "Binary").then_some(reference.id())
 }
 
 fn decode(data: &str) -> Result<Vec<u8>, String> {

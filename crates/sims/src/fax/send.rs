@@ -1,10 +1,10 @@
 //! Sends a fax of the agent: [`plan`] checks it and resolves its document, [`send`] stores it and starts the delivery.
 
+use clinical::PhoneNumber;
 use model::FieldErrors;
 use model::api_key::masked;
 use model::event::EventType;
 use model::fax::NewFax;
-use model::phone::PhoneNumber;
 use serde_json::{Value, json};
 use world::{Context, NewEvent, Outcome, Sandbox, World};
 

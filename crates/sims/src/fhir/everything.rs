@@ -182,8 +182,6 @@ fn references(value: &Value, own: OwnAddresses<'_>, found: &mut ResourceKeys) {
 }
 
 fn local(text: &str, own: OwnAddresses<'_>) -> Option<(ResourceType, String)> {
-    let relative = own.relative(text).unwrap_or(text);
-    let current = relative.split_once("/_history/").map_or(relative, |(current, _)| current);
-    let reference = Reference::parse(current).ok()?;
+    let reference = Reference::local(text, own)?;
     Some((reference.resource_type(), reference.id().to_owned()))
 }

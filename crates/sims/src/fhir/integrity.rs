@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use fhir::definitions::{SearchParameter, SearchType};
-use fhir::{Reference, ResourceType};
+use fhir::{OwnAddresses, Reference, ResourceType};
 use serde_json::Value;
 use world::{Change, Records, Seq, Write};
 
@@ -140,8 +140,7 @@ fn collect_references(value: &Value, found: &mut Vec<(String, ResourceKey)>) {
             for (key, value) in fields {
                 match value {
                     Value::String(text) if key == "reference" => {
-                        let current = text.split_once("/_history/").map_or(text.as_str(), |(current, _)| current);
-                        let target = Reference::parse(current).ok();
+                        let target = Reference::local(text, OwnAddresses::default());
                         let target = target.map(|target| (target.resource_type(), target.id().to_owned()));
                         found.extend(target.map(|target| (text.clone(), target)));
                     }

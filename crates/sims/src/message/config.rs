@@ -1,9 +1,9 @@
 //! The configuration of the Message simulator: the people whom the agent writes to, and what they reply.
 
+use clinical::is_same_phone_number;
 use model::FieldErrors;
 use serde::Deserialize;
 
-use super::opt_out::digits;
 use crate::authored::{self, Authored};
 use crate::contact_points;
 
@@ -63,7 +63,7 @@ impl MessageConfig {
         let is_number = !address.contains('@');
         self.unreachable.iter().any(|known| {
             known.eq_ignore_ascii_case(address)
-                || (is_number && !known.contains('@') && digits(known) == digits(address))
+                || (is_number && !known.contains('@') && is_same_phone_number(known, address))
         })
     }
 }

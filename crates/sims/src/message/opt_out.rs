@@ -1,5 +1,6 @@
 //! Keywords with which a patient opts out of text messages and back in. Carriers honor the same words.
 
+use clinical::is_same_phone_number;
 use model::channel::Channel;
 use world::Sandbox;
 
@@ -13,12 +14,11 @@ pub(super) fn has_opted_out(sandbox: &Sandbox, channel: Channel, address: &str) 
     if channel != Channel::Sms {
         return false;
     }
-    let number = digits(address);
     let rows = all(sandbox).map(|record| record.json());
     let from_address = rows.filter(|row| {
         text(row, "direction") == Some("inbound")
             && text(row, "channel") == Some(channel.name())
-            && text(row, "from").is_some_and(|from| digits(from) == number)
+            && text(row, "from").is_some_and(|from| is_same_phone_number(from, address))
     });
     let keywords = from_address.filter_map(|row| opt_out_keyword(text(&row, "body")?));
     keywords.last().unwrap_or(false)
@@ -31,15 +31,6 @@ fn opt_out_keyword(body: &str) -> Option<bool> {
     (is_stop || START.contains(&word.as_str())).then_some(is_stop)
 }
 
-/// The digits of a phone number, without the country code of the USA. Notations of the same number are equal.
-pub(super) fn digits(address: &str) -> String {
-    let digits: String = address.chars().filter(char::is_ascii_digit).collect();
-    match digits.strip_prefix('1') {
-        Some(national) if digits.len() == 11 => national.to_owned(),
-        _ => digits,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,11 +40,5 @@ mod tests {
         assert_eq!(opt_out_keyword(" Stop! "), Some(true));
         assert_eq!(opt_out_keyword("UNSTOP"), Some(false));
         assert_eq!(opt_out_keyword("please stop by at nine"), None);
-    }
-
-    #[test]
-    fn notations_of_a_number_are_equal() {
-        let notations = ["+1 555 010 0123", "(555) 010-0123", "5550100123", "15550100123"];
-        assert!(notations.iter().all(|number| digits(number) == "5550100123"));
     }
 }

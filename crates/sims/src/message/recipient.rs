@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clinical::is_same_phone_number;
 use model::FieldErrors;
 use model::channel::Channel;
 use model::message::NewMessage;
@@ -9,7 +10,6 @@ use model::simulator::SimulatorType;
 use serde_json::Value;
 use world::{Sandbox, World};
 
-use super::opt_out::digits;
 use super::rows::{all, text};
 use crate::contact_points;
 
@@ -79,7 +79,7 @@ fn address(patient: &PatientLookup, channel: Channel) -> Option<String> {
 /// The patient who has sent a message from the address before.
 fn find_sender(sandbox: &Sandbox, channel: Channel, address: &str) -> Option<String> {
     let is_address = |from: &str| match channel {
-        Channel::Sms => digits(from) == digits(address),
+        Channel::Sms => is_same_phone_number(from, address),
         Channel::Email => from.eq_ignore_ascii_case(address),
     };
     let rows = all(sandbox).map(|record| record.json());

@@ -18,7 +18,9 @@ pub(super) fn member(portal: &PortalContext<'_>, number: &str) -> Option<Value> 
     let found = own_rows(portal, PATIENTS).find(|(_, row)| text(row, "member_id") == Some(number)).map(|(_, row)| row);
     let in_fhir = || {
         fhir_people::fhir_stores(portal.world).find_map(|store| {
-            patients_with_member_id(store, number).first().map(|(_, patient)| member_row(store, patient))
+            patients_with_member_id(store, number)
+                .first()
+                .map(|(_, patient)| member_row(store, patient, portal.context.now))
         })
     };
     found.or_else(in_fhir).or_else(|| has_no_members(portal).then(|| json!({"member_id": number})))
@@ -77,7 +79,9 @@ pub fn members(portal: &PortalContext<'_>, filter: &MemberFilter, request: &Page
                 fhir_people::list(store, "Patient", &criteria, cursor_within(request, &prefix), request.limit + 1)
             }
         };
-        let rows = found.iter().map(|(key, patient)| (format!("{prefix}{key}"), member_row(store, patient)));
+        let rows = found
+            .iter()
+            .map(|(key, patient)| (format!("{prefix}{key}"), member_row(store, patient, portal.context.now)));
         rows_by_key.extend(rows.filter(|(_, row)| member_id.is_none() || matches_name_and_birth_date(row, filter)));
     }
     let page = pagination::page(rows_by_key, request, SortOrder::Ascending);

@@ -1,12 +1,16 @@
 //! Portal rows for people and organizations of the playground's FHIR data.
 
-use fhir::ResourceType;
+use clinical::{Coverage, MemberId, PartialDateTime, Person, npi_of};
 use fhir::search::{escape, parse};
+use fhir::{OwnAddresses, Reference, ResourceType};
+use model::Timestamp;
 use model::simulator::SimulatorType;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use world::{Direction, Hit, Page, Records, Seq, Window, World};
 
 use super::pagination::KeyedRow;
+use super::rows::text;
 
 /// The records of all active FHIR sandboxes, except remote ones.
 pub(super) fn fhir_stores(world: &World) -> impl Iterator<Item = &Records> {
@@ -78,109 +82,99 @@ pub(super) fn list<'r>(
     }
 }
 
-/// The member row of a patient, with the active or else the first coverage.
-pub(super) fn member_row(records: &Records, patient: &Value) -> Value {
-    let id = patient["id"].as_str().unwrap_or_default();
+/// A member of the FHIR data, as the portal lists them.
+#[derive(Serialize)]
+struct MemberRow<'a> {
+    member_id: Option<&'a str>,
+    patient_id: &'a str,
+    name: Option<String>,
+    given_name: Option<String>,
+    family_name: Option<&'a str>,
+    birth_date: Option<&'a str>,
+    gender: Option<&'a str>,
+    phone: Option<&'a str>,
+    address: Option<String>,
+    coverage_status: Option<&'a str>,
+    plan: Option<&'a str>,
+    payer: Option<&'a str>,
+    coverage_start: Option<&'a str>,
+    coverage_end: Option<&'a str>,
+}
+
+/// A practitioner or organization of the FHIR data, as the portal lists them.
+#[derive(Serialize)]
+struct ProviderRow<'a> {
+    npi: Option<&'a str>,
+    name: Option<String>,
+    kind: &'static str,
+    specialty: Option<String>,
+    phone: Option<&'a str>,
+    address: Option<String>,
+}
+
+/// The row of a patient, under the coverage that counts at a time.
+pub(super) fn member_row(records: &Records, patient: &Value, now: Timestamp) -> Value {
+    let id = text(patient, "id").unwrap_or_default();
     let coverages = search(records, "Coverage", &[("beneficiary", format!("Patient/{}", escape(id)))]);
     let coverages: Vec<_> = coverages.iter().map(|hit| hit.record.json()).collect();
-    let coverage = coverages.iter().find(|coverage| coverage["status"] == "active").or(coverages.first());
-    let coverage = coverage.map_or(&Value::Null, |coverage| &**coverage);
-    let name = human_name(&patient["name"]);
-    json!({
-        "member_id": member_id(patient, coverage),
-        "patient_id": id,
-        "name": name.0,
-        "given_name": name.1,
-        "family_name": name.2,
-        "birth_date": patient["birthDate"],
-        "gender": patient["gender"],
-        "phone": telecom(&patient["telecom"], "phone"),
-        "address": address(&patient["address"]),
-        "coverage_status": coverage["status"],
-        "plan": first_text(&[&coverage["class"][0]["name"], &coverage["class"][0]["value"], &coverage["type"]["text"],
-            &coverage["type"]["coding"][0]["display"]]),
-        "payer": first_text(&[&coverage["payor"][0]["display"]]),
-        "coverage_start": coverage["period"]["start"],
-        "coverage_end": coverage["period"]["end"],
+    let today = PartialDateTime::from_unix_milliseconds(now.milliseconds()).map(|now| now.date());
+    let at = today.and_then(|day| Coverage::position_in_force(coverages.iter().map(|coverage| &**coverage), &day));
+    let resource = at.and_then(|at| coverages.get(at)).map_or(&Value::Null, |coverage| &**coverage);
+    let (person, coverage) = (Person::new(patient), Coverage::new(resource));
+    let name = person.current_name();
+    let given: Vec<&str> = name.iter().flat_map(|name| name.given()).collect();
+    let (coverage_start, coverage_end) = coverage.period();
+    row(&MemberRow {
+        member_id: MemberId::of(resource, patient).map(|id| id.as_str()),
+        patient_id: id,
+        name: name.and_then(|name| name.full()),
+        given_name: Some(given.join(" ")).filter(|given| !given.is_empty()),
+        family_name: name.and_then(|name| name.family()),
+        birth_date: text(patient, "birthDate"),
+        gender: person.gender(),
+        phone: person.contact("phone"),
+        address: person.address().and_then(|address| address.one_line()),
+        coverage_status: coverage.status(),
+        plan: coverage.plan_name(),
+        payer: coverage.payer_name(),
+        coverage_start,
+        coverage_end,
     })
 }
 
-/// The number on the card: of the coverage, else of the patient.
-fn member_id(patient: &Value, coverage: &Value) -> Value {
-    let is_member = |identifier: &&Value| identifier["type"]["coding"][0]["code"] == "MB";
-    let identifiers = || patient["identifier"].as_array().into_iter().flatten();
-    let own = identifiers().find(is_member).or_else(|| identifiers().next()).map_or(&Value::Null, |own| &own["value"]);
-    first_text(&[&coverage["subscriberId"], &coverage["identifier"][0]["value"], own])
-}
-
-/// The provider row of a practitioner or organization.
+/// The row of a practitioner or organization that can be named as provider.
 pub(super) fn provider_row(records: &Records, resource: &Value) -> Value {
-    let is_person = resource["resourceType"] == "Practitioner";
-    let name = if is_person { human_name(&resource["name"]).0 } else { resource["name"].clone() };
-    let specialty = if is_person { specialty(records, resource) } else { concept(&resource["type"][0]) };
-    json!({
-        "npi": npi(resource),
-        "name": name,
-        "kind": if is_person { "practitioner" } else { "organization" },
-        "specialty": specialty,
-        "phone": telecom(&resource["telecom"], "phone"),
-        "address": address(&resource["address"]),
+    let is_practitioner = text(resource, "resourceType") == Some("Practitioner");
+    // Organizations have the contact elements of a person.
+    let person = Person::new(resource);
+    row(&ProviderRow {
+        npi: npi_of(resource),
+        name: match is_practitioner {
+            true => person.current_name().and_then(|name| name.full()),
+            false => text(resource, "name").map(ToOwned::to_owned),
+        },
+        kind: if is_practitioner { "practitioner" } else { "organization" },
+        specialty: if is_practitioner { specialty(records, resource) } else { concept(&resource["type"][0]) },
+        phone: person.contact("phone"),
+        address: person.address().and_then(|address| address.one_line()),
     })
 }
 
-fn npi(resource: &Value) -> Value {
-    let identifiers = || resource["identifier"].as_array().into_iter().flatten();
-    let is_npi = |identifier: &&Value| identifier["system"] == "http://hl7.org/fhir/sid/us-npi";
-    let looks_like_npi = |identifier: &&Value| {
-        identifier["value"]
-            .as_str()
-            .is_some_and(|value| value.len() == 10 && value.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    let found = identifiers().find(is_npi).or_else(|| identifiers().find(looks_like_npi));
-    found.map_or(Value::Null, |identifier| identifier["value"].clone())
+fn row(row: &impl Serialize) -> Value {
+    serde_json::to_value(row).unwrap_or_default()
 }
 
-fn specialty(records: &Records, practitioner: &Value) -> Value {
+fn specialty(records: &Records, practitioner: &Value) -> Option<String> {
     let id = practitioner["id"].as_str().unwrap_or_default();
     let roles = search(records, "PractitionerRole", &[("practitioner", format!("Practitioner/{}", escape(id)))]);
     let role = roles.first().map(|hit| hit.record.json());
-    let role_specialty = role.map(|role| concept(&role["specialty"][0])).filter(|text| !text.is_null());
-    role_specialty.unwrap_or_else(|| concept(&practitioner["qualification"][0]["code"]))
+    role.and_then(|role| concept(&role["specialty"][0])).or_else(|| concept(&practitioner["qualification"][0]["code"]))
 }
 
-fn concept(concept: &Value) -> Value {
-    first_text(&[&concept["text"], &concept["coding"][0]["display"], &concept["coding"][0]["code"]])
-}
-
-/// The full name, the given names and the family name.
-fn human_name(names: &Value) -> (Value, Value, Value) {
-    let names = || names.as_array().into_iter().flatten();
-    let name = names().find(|name| name["use"] == "official").or_else(|| names().next()).unwrap_or(&Value::Null);
-    let given: Vec<&str> = name["given"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let (given, family) = (given.join(" "), name["family"].as_str().unwrap_or_default());
-    let full = format!("{given} {family}");
-    let text = |words: &str| if words.is_empty() { Value::Null } else { words.into() };
-    let full = if full.trim().is_empty() { first_text(&[&name["text"]]) } else { text(full.trim()) };
-    (full, text(&given), text(family))
-}
-
-fn telecom(points: &Value, system: &str) -> Value {
-    let mut points = points.as_array().into_iter().flatten();
-    points.find(|point| point["system"] == system).map_or(Value::Null, |point| point["value"].clone())
-}
-
-fn address(addresses: &Value) -> Value {
-    let address = &addresses[0];
-    let lines = address["line"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let parts = lines.chain(["city", "state", "postalCode"].into_iter().filter_map(|part| address[part].as_str()));
-    let parts: Vec<&str> = parts.collect();
-    if parts.is_empty() { first_text(&[&address["text"]]) } else { parts.join(", ").into() }
-}
-
-/// The first candidate that is a non-blank string.
-fn first_text(candidates: &[&Value]) -> Value {
-    let found = candidates.iter().find(|value| value.as_str().is_some_and(|text| !text.trim().is_empty()));
-    found.map_or(Value::Null, |value| Value::clone(value))
+fn concept(concept: &Value) -> Option<String> {
+    let candidates = [&concept["text"], &concept["coding"][0]["display"], &concept["coding"][0]["code"]];
+    let found = candidates.into_iter().filter_map(Value::as_str).find(|text| !text.trim().is_empty());
+    found.map(ToOwned::to_owned)
 }
 
 /// The patients with a member number. Searches identifiers first, then reads `Coverage.subscriberId`.
@@ -190,12 +184,14 @@ pub(super) fn patients_with_member_id(records: &Records, number: &str) -> Vec<Ke
     if coverages.is_empty() {
         coverages = coverages_by_subscriber_id(records, number);
     }
-    let references: Vec<String> = coverages
-        .iter()
-        .filter_map(|coverage| coverage["beneficiary"]["reference"].as_str())
-        .filter_map(|reference| reference.rsplit("Patient/").next().map(ToOwned::to_owned))
+    let references = coverages.iter().filter_map(|coverage| {
+        Reference::local(coverage["beneficiary"]["reference"].as_str()?, OwnAddresses::default())
+    });
+    let ids: Vec<&str> = references
+        .filter(|reference| reference.resource_type().as_str() == "Patient")
+        .map(|reference| reference.id())
         .collect();
-    let referred = references.iter().filter_map(|id| records.get("Patient", id).live());
+    let referred = ids.iter().filter_map(|id| records.get("Patient", id).live());
     let mut found: Vec<KeyedRow> =
         referred.map(|record| (record.key.to_owned(), Value::clone(&record.json()))).collect();
     if found.is_empty() {
@@ -218,3 +214,53 @@ fn coverages_by_subscriber_id(records: &Records, number: &str) -> Vec<std::sync:
 }
 
 const MAX_COVERAGES_FOUND: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use fhir::layer::Layer;
+    use serde_json::json;
+
+    use super::*;
+
+    /// The clearinghouse reads the same Coverage in its own test of the member ID.
+    #[test]
+    fn a_row_is_read_as_the_clearinghouse_reads_it() {
+        let code = |code: &str| json!({"coding": [{"code": code}]});
+        let patient = json!({"resourceType": "Patient", "id": "ada", "birthDate": "1980-02-29",
+            "name": [{"use": "old", "family": "Gray", "given": ["Ada"]}, {"family": "Morrow", "given": ["Ada"]}]});
+        let coverage = json!({"resourceType": "Coverage", "id": "c2", "status": "active",
+            "identifier": [{"value": "POLICY-7"}, {"type": code("MB"), "value": "W0009"}],
+            "beneficiary": {"reference": "Patient/ada"}, "payor": [{"display": "Blue Plan"}],
+            "class": [{"type": code("group"), "value": "G1", "name": "Group"}, {"type": code("plan"), "value": "GOLD"}]});
+        let ended = json!({"resourceType": "Coverage", "id": "c1", "status": "active", "subscriberId": "OLD",
+            "beneficiary": {"reference": "Patient/ada"}, "payor": [{"display": "Red Plan"}], "period": {"end": "2025-12-31"}});
+        let lines = [&patient, &ended, &coverage].map(Value::to_string).join("\n");
+        let now = Timestamp(1_776_945_600_000);
+        let records = Records::new(vec![Arc::new(Layer::build(vec![lines], 1).unwrap())], now);
+        let row = member_row(&records, &patient, now);
+        for (member, expected) in [
+            ("member_id", json!("W0009")),
+            ("name", json!("Ada Morrow")),
+            ("plan", json!("GOLD")),
+            ("payer", json!("Blue Plan")),
+            ("phone", Value::Null),
+            ("coverage_end", Value::Null),
+        ] {
+            assert_eq!(row.get(member), Some(&expected), "{member}");
+        }
+        for (beneficiary, is_found) in [
+            ("Patient/ada", true),
+            ("Patient/ada/_history/1", true),
+            // Another server's patient.
+            ("https://example.org/fhir/Patient/ada", false),
+        ] {
+            let coverage = json!({"resourceType": "Coverage", "id": "c", "subscriberId": "W1",
+                "beneficiary": {"reference": beneficiary}});
+            let lines = [&patient, &coverage].map(Value::to_string).join("\n");
+            let records = Records::new(vec![Arc::new(Layer::build(vec![lines], 1).unwrap())], now);
+            assert_eq!(!patients_with_member_id(&records, "W1").is_empty(), is_found, "{beneficiary}");
+        }
+    }
+}

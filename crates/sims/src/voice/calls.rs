@@ -1,7 +1,7 @@
 //! The agent's actions on the phone: dial, answer, take a turn, hang up.
 
+use clinical::is_same_phone_number;
 use model::FieldErrors;
-use model::phone;
 use model::simulator::SimulatorType;
 use model::voice::{NewCall, NewTurn};
 use serde::Deserialize;
@@ -77,7 +77,7 @@ pub fn dial(world: &World, request: CallRequest<'_>, new: &NewCall, number: &str
     transcript.add_action("dial", Map::from_iter([("to_number".to_owned(), Value::from(to))]));
     let config = VoiceConfig::deserialize(&*sandbox.config).unwrap_or_default();
     match &config.ivr {
-        _ if !is_same_number(to, number) => {
+        _ if !is_same_phone_number(to, number) => {
             transcript.call.end("failed", "line", context.now);
             transcript.call.set("error", "the number is not in service");
         }
@@ -100,12 +100,6 @@ pub fn has_call(sandbox: &Sandbox, call: &str) -> bool {
 pub fn is_used_elsewhere(world: &World, line: &Sandbox, key: &IdempotencyKey) -> bool {
     let is_other = |other: &&Sandbox| other.kind == SimulatorType::Voice && other.id != line.id;
     world.sandboxes.values().filter(is_other).any(|other| key.earlier_row(other) != Ok(None))
-}
-
-/// Compares the digits of two numbers. One may lack the country code.
-pub fn is_same_number(left: &str, right: &str) -> bool {
-    let (left, right) = (phone::digits(left), phone::digits(right));
-    left == right || left.strip_prefix('1') == Some(&right) || right.strip_prefix('1') == Some(&left)
 }
 
 /// Answers a ringing call. The caller speaks first.

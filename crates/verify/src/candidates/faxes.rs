@@ -1,6 +1,6 @@
 //! Candidates of `fax-document`: all faxes that the agent sent, including those to other numbers and undelivered ones.
 
-use model::phone::same;
+use clinical::normalized_phone_number;
 use model::simulator::SimulatorType;
 use serde_json::Value;
 
@@ -26,9 +26,9 @@ fn candidate(
     let length = counted(pages.and_then(|pages| usize::try_from(pages).ok()).unwrap_or_default(), "page");
     let mut candidate = Candidate::new(name, format!("fax to {} with {length}", to.unwrap_or("nobody")));
     if let Some(number) = check.to_number.as_ref().map(|number| number.ready()).transpose()?
-        && to.map(same) != Some(same(&number.dialled))
+        && to.map(normalized_phone_number) != Some(number.normalized())
     {
-        candidate.differs("to_number", number.dialled.as_str(), member("to_number"));
+        candidate.differs("to_number", number.as_str(), member("to_number"));
     }
     if let Some(patient) = check.patient_id.as_deref().filter(|_| !check.is_filed_correctly(fax)) {
         candidate.differs("patient_id", patient, member("patient_id"));

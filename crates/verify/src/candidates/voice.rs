@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use clinical::normalized_phone_number;
 use model::event::EventType;
-use model::phone::same;
 use model::simulator::SimulatorType;
 use serde_json::Value;
 
@@ -50,9 +50,9 @@ fn candidate(check: &VoiceTranscript, call: &Call<'_>) -> Result<Candidate, Stri
     let description = format!("{with} with {}", counted(call.turns, "turn"));
     let mut candidate = Candidate::new(call.id, description).given(!call.speakers.contains("agent"));
     if let Some(number) = check.to.as_ref().map(|number| number.ready()).transpose()?
-        && call.to.map(same) != Some(same(&number.dialled))
+        && call.to.map(normalized_phone_number) != Some(number.normalized())
     {
-        candidate.differs("to", number.dialled.as_str(), call.to.map_or(Value::Null, Value::from));
+        candidate.differs("to", number.as_str(), call.to.map_or(Value::Null, Value::from));
     }
     let wanted = match check.speaker {
         Speaker::Agent => Some("agent"),

@@ -6,9 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use clinical::{PhoneNumber, normalized_phone_number};
 use model::FieldErrors;
-use model::phone::PhoneNumber;
-use model::phone::same;
 use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -192,7 +191,7 @@ impl Check for FaxDocument {
             add_wanted_file(&mut wanted, &mut total_size, &given_file(path, context)?);
         }
         let number = self.to_number.as_ref().map(|number| number.ready()).transpose()?;
-        let number = number.map(|number| same(&number.dialled));
+        let number = number.map(|number| number.normalized());
         let faxes = context.rows(SimulatorType::Fax, FAXES)?;
         let selected = faxes.iter().filter(|(_, fax)| self.is_selected(fax, number.as_deref()));
         selected.for_each(|(_, fax)| add_wanted_file(&mut wanted, &mut total_size, &fax_file(fax)));
@@ -253,7 +252,7 @@ impl FaxDocument {
     /// Compares the phrases and pages of the selected faxes.
     fn compare_phrases(&self, context: &EvaluationContext<'_>) -> Result<ComparedFaxes, String> {
         let number = self.to_number.as_ref().map(|number| number.ready()).transpose()?;
-        let number = number.map(|number| same(&number.dialled));
+        let number = number.map(|number| number.normalized());
         let mut compared = ComparedFaxes { candidate_results: Vec::new(), foreign: Vec::new() };
         for (name, fax) in context.rows(SimulatorType::Fax, FAXES)? {
             if !self.is_selected(&fax, number.as_deref()) {
@@ -280,7 +279,7 @@ impl FaxDocument {
     fn is_selected(&self, fax: &Value, number: Option<&str>) -> bool {
         let was_sent = text(fax, "direction") == Some("outbound")
             && text(fax, "status").is_some_and(|status| SENT_FAX.contains(&status));
-        let to = text(fax, "to_number").map(same);
+        let to = text(fax, "to_number").map(normalized_phone_number);
         let has_pages =
             |pages: Count| fax.get("pages").and_then(Value::as_u64).is_some_and(|count| pages.allows(count));
         was_sent

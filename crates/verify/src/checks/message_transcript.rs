@@ -4,10 +4,10 @@
 //! the patient who has the number or address, not the one whom the agent names.
 //! The example: [`EXAMPLE`]. Evidence: `phraseResults[{phrase,found}]`.
 
+use clinical::PhoneNumber;
 use model::FieldErrors;
 use model::channel::Channel;
 use model::event::{Event, EventType};
-use model::phone::{PhoneNumber, same};
 use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde_json::Value;
@@ -237,7 +237,7 @@ impl<'c> MessageFilter<'c> {
         let member = if event.r#type == EventType::MessageOutbound { "to" } else { "from" };
         let Some(address) = text(&event.payload, member) else { return Ok(false) };
         Ok(match wanted {
-            Recipient::Phone(number) => normalized(address) == same(&number.dialled),
+            Recipient::Phone(number) => normalized(address) == number.normalized(),
             Recipient::Email(wanted) => normalized(address) == *wanted,
             Recipient::Patient => match (&self.on_file, text(&event.payload, "patient_id")) {
                 (Some(on_file), _) => on_file.has(address),

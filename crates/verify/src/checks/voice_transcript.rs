@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use clinical::{PhoneNumber, normalized_phone_number};
 use model::FieldErrors;
 use model::event::{Event, EventType};
-use model::phone::{PhoneNumber, same};
 use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde_json::Value;
@@ -186,9 +186,10 @@ impl VoiceTranscript {
     /// The calls to the number `to`. None if `to` is not given.
     fn calls<'e>(&self, events: &[&'e Event]) -> Result<Option<BTreeSet<&'e str>>, String> {
         let Some(number) = self.to.as_ref().map(Authored::ready).transpose()? else { return Ok(None) };
-        let number = same(&number.dialled);
+        let number = number.normalized();
         let dialed = events.iter().map(|event| &event.payload).filter(|payload| {
-            text(payload, "action") == Some("dial") && text(payload, "to_number").map(same).as_ref() == Some(&number)
+            text(payload, "action") == Some("dial")
+                && text(payload, "to_number").map(normalized_phone_number).as_ref() == Some(&number)
         });
         Ok(Some(dialed.filter_map(|payload| text(payload, "call_id")).collect()))
     }

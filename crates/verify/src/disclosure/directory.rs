@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use clinical::phone_digits;
 use fhir::ResourceType;
 use fhir::search::{escape, fold};
-use model::phone;
 use model::simulator::SimulatorType;
 use serde_json::Value;
 use spoken::Code;
@@ -304,7 +304,7 @@ pub(crate) fn numbers_of(resource: &Value) -> Vec<(DisclosureKind, String)> {
 /// The spellings of a number in a text, without separators: with and without its letters.
 pub(crate) fn spellings(kind: DisclosureKind, number: &str) -> BTreeSet<String> {
     if kind == DisclosureKind::Phone {
-        return [national(&phone::digits(number))].into_iter().filter(|digits| digits.len() >= 7).collect();
+        return [national(&phone_digits(number))].into_iter().filter(|digits| digits.len() >= 7).collect();
     }
     let compact: String = number.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect();
     let digits: String = number.chars().filter(char::is_ascii_digit).collect();

@@ -1,5 +1,6 @@
 //! The elements of a record that an assertion covers with its fields, its search and `ignore`.
 
+use fhir::Reference;
 use fhir::search::{
     Clause, Concept, Condition, IndexedValue, Modifier, Query, SearchValue, SelectedElement, fold, select,
 };
@@ -254,8 +255,8 @@ pub(super) fn is_companion(object: &Value, key: &str, value: &Value, coverage: &
         ("userSelected", Value::Bool(_)) if object.get("code").is_some() => is_asserted("code"),
         ("text", Value::String(display)) => has_asserted_coding() && !prose::retracts(display),
         ("type", Value::String(of)) => {
-            let target = text("reference").and_then(|reference| reference.rsplit('/').nth(1));
-            is_asserted("reference") && target == Some(of)
+            let target = text("reference").and_then(|reference| Reference::parse(reference).resource_type());
+            is_asserted("reference") && target.is_some_and(|target| target.as_str() == of)
         }
         ("display", Value::String(display)) => {
             is_asserted("reference")

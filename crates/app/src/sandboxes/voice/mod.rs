@@ -6,6 +6,7 @@ mod synthesis;
 
 use std::sync::Arc;
 
+use clinical::is_same_phone_number;
 use model::SandboxId;
 use model::page::{Page, PageRequest};
 use model::simulator::SimulatorType;
@@ -44,13 +45,13 @@ pub async fn dial(app: &App, access: &Access, new: NewCall, once: Option<Once>) 
 
 /// The line of the playground with this number; the caller's own line if there is none.
 async fn line_with(app: &App, access: &Access, to: &str) -> Result<Access, AppError> {
-    if calls::is_same_number(to, &number(access)) {
+    if is_same_phone_number(to, &number(access)) {
         return Ok(access.clone());
     }
     let playground = access.sandbox.playground.clone();
     let all = app.store().read(move |db| store::sandboxes::of_playground(db, &playground)).await?;
     let mut lines = all.into_iter().filter(|one| one.kind == SimulatorType::Voice && one.torn_down_at.is_none());
-    let found = lines.find(|line| calls::is_same_number(to, &credentials::phone_number(line)));
+    let found = lines.find(|line| is_same_phone_number(to, &credentials::phone_number(line)));
     Ok(found.map_or_else(|| access.clone(), |line| Access { sandbox: Arc::new(line), ..access.clone() }))
 }
 

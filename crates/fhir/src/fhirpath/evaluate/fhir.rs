@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{EvaluationResult, Given, boolean};
+use crate::ResourceReference;
 use crate::fhirpath::item::{Item, Node};
 
 pub(in crate::fhirpath) fn extension<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
@@ -79,22 +80,20 @@ fn in_bundle<'v>(
     let is_bundle = root.get("resourceType").and_then(Value::as_str) == Some("Bundle");
     let Some(entries) = root.get("entry").and_then(Value::as_array).filter(|_| is_bundle) else { return Ok(None) };
     given.evaluator.spend(entries.len())?;
-    let bare = reference.split_once("/_history/").map_or(reference, |(bare, _)| bare);
+    let unversioned = reference.split_once("/_history/").map_or(reference, |(current, _)| current);
     let found = entries.iter().find(|entry| {
-        entry.get("fullUrl").and_then(Value::as_str) == Some(bare) || is_named(entry.get("resource"), bare)
+        entry.get("fullUrl").and_then(Value::as_str) == Some(unversioned) || is_named(entry.get("resource"), reference)
     });
     Ok(found.and_then(|entry| entry.get("resource")))
 }
 
-/// Whether `Type/id` is the resource's.
+/// Whether a relative reference is one to the resource.
 fn is_named(resource: Option<&Value>, reference: &str) -> bool {
     let part = |key: &str| resource?.get(key)?.as_str();
-    match (reference.split_once('/'), part("resourceType"), part("id")) {
-        (Some((wanted_type, wanted_id)), Some(found_type), Some(found_id)) => {
-            wanted_type == found_type && wanted_id == found_id
-        }
-        _ => false,
-    }
+    ResourceReference::parse(reference).is_some_and(|reference| {
+        let (resource_type, id) = (reference.resource_type().as_str(), reference.id());
+        reference.is_relative() && (part("resourceType"), part("id")) == (Some(resource_type), Some(id))
+    })
 }
 
 /// Whether two quantities measure the same thing.

@@ -6,7 +6,7 @@ use super::concept::identifier;
 use super::{member, text_of};
 use crate::definitions::Targets;
 use crate::search::{IndexedValue, Target};
-use crate::{ResourceType, is_id};
+use crate::{Reference, ResourceType, is_id};
 
 pub(super) fn reference(value: &Value) -> Option<IndexedValue> {
     let target = member(value, "reference").map_or(Target::None, Target::of);
@@ -31,17 +31,13 @@ pub(super) fn resource(value: &Value, targets: &Targets) -> Option<IndexedValue>
 impl Target {
     /// `Patient/1`, with or without a version, is local; anything else is kept as text.
     pub(in crate::search) fn of(text: &str) -> Self {
-        Self::local(text).unwrap_or_else(|| Self::Other(text.into()))
-    }
-
-    fn local(text: &str) -> Option<Self> {
-        let (resource_type, rest) = text.split_once('/')?;
-        let (id, version) = match rest.split_once("/_history/") {
-            Some((id, version)) => (id, Some(version)),
-            None => (rest, None),
-        };
-        let is_reference = is_id(id) && version.is_none_or(is_id);
-        let resource_type = ResourceType::named(resource_type).filter(|_| is_reference)?;
-        Some(Self::Local { resource_type, id: id.into(), version: version.map(Box::from) })
+        match Reference::parse(text) {
+            Reference::Resource(reference) if reference.is_relative() => Self::Local {
+                resource_type: reference.resource_type(),
+                id: reference.id().into(),
+                version: reference.version().map(Box::from),
+            },
+            _ => Self::Other(text.into()),
+        }
     }
 }

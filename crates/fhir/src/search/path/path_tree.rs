@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::ResourceType;
 use crate::definitions::{Element, ElementType};
+use crate::{Reference, ResourceType};
 
 /// One step of a path: a member of a JSON object, optionally limited to some of its items.
 #[derive(Debug, Clone, PartialEq)]
@@ -195,7 +195,7 @@ fn referenced_type<'a>(reference: &'a Value, resource: &'a Value) -> Option<&'a 
     let text = reference.get("reference").and_then(Value::as_str).unwrap_or_default();
     let by_reference = match text.strip_prefix('#') {
         Some(id) => contained_type(id, resource),
-        None => type_in_reference(text).map(ResourceType::as_str),
+        None => Reference::parse(text).resource_type().map(ResourceType::as_str),
     };
     by_reference.or_else(|| reference.get("type").and_then(Value::as_str))
 }
@@ -206,11 +206,4 @@ fn contained_type<'a>(id: &str, resource: &'a Value) -> Option<&'a str> {
     let has_id = |candidate: &&Value| candidate.get("id").and_then(Value::as_str) == Some(id);
     let target = if id.is_empty() { Some(resource) } else { contained.iter().find(has_id) };
     target?.get("resourceType")?.as_str()
-}
-
-/// The type in `Patient/1`, which may have a base URL before it and a version after it.
-fn type_in_reference(text: &str) -> Option<ResourceType> {
-    let unversioned = text.split_once("/_history/").map_or(text, |(before, _)| before);
-    let (before, _) = unversioned.rsplit_once('/')?;
-    ResourceType::named(before.rsplit_once('/').map_or(before, |(_, name)| name))
 }

@@ -174,3 +174,16 @@ fn members_are_found_by_any_identifier() {
     let by_patient = inquiry("NM1*IL*1*FORMER*FINN****MI*MEMBER-9", "EQ*30");
     assert_eq!(fixture.response_lines(&by_patient, &["EB"]), ["EB*6*IND*30*PR*GOLD PPO"]);
 }
+
+/// The portal reads the same Coverage in its own test of the row.
+#[test]
+fn the_member_id_is_the_one_that_the_portal_shows() {
+    let mut resources = fhir_resources();
+    let of_ada = |resource: &serde_json::Value| resource["id"] == "c1";
+    let coverage = resources.iter_mut().find(|resource| of_ada(resource)).unwrap();
+    coverage.as_object_mut().unwrap().remove("subscriberId");
+    coverage["identifier"] = json!([{"value": "POLICY-7"}, {"type": {"coding": [{"code": "MB"}]}, "value": "W0009"}]);
+    let mut fixture = Fixture::new(&resources, &json!({}));
+    let found = fixture.response_lines(&inquiry("NM1*IL*1*MORROW*ADA\nDMG*D8*19800229*F", "EQ*30"), &["NM1*IL"]);
+    assert_eq!(found, ["NM1*IL*1*MORROW*ADA****MI*W0009"]);
+}
