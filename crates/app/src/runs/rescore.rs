@@ -145,10 +145,11 @@ fn compare(
     changes: &Changes,
 ) -> RescoredCriterion {
     let CriterionOutcome { criterion, outcome } = after;
+    let evidence = outcome.evidence.to_string();
     let identical = before.score == outcome.score
         && before.passed == outcome.passed
         && before.details == outcome.details
-        && stored_evidence == outcome.evidence.to_string();
+        && stored_evidence == evidence;
     RescoredCriterion {
         changed: changes.contains_key(&criterion.id),
         criterion_id: criterion.id,

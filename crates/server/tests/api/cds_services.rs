@@ -237,7 +237,7 @@ both_databases! {
             invocation["error"].to_string()
         };
         for (kind, words) in [
-            ("invalid", "cards.0.summary"), ("broken", "no JSON"), ("deep", "no JSON"), ("endless", "too large"),
+            ("invalid", "cards.0.summary"), ("broken", "not valid JSON"), ("deep", "not valid JSON"), ("endless", "too large"),
             ("silent", "did not answer"), ("redirect", "redirects are not followed"), ("failing", "500"), ("forbidding", "412"),
         ] {
             assert!(why(kind).contains(words), "{kind}: {}", why(kind));

@@ -78,7 +78,7 @@ both_databases! {
         let ehr = Ehr::over(&caller, &[]).await;
         let own = |code: &str, kind: &str, expression: &str| parameter("x", code, "Patient", kind, expression);
         let other = refused(&ehr, 422, &own("birthdate", "date", "Patient.deceased.as(dateTime)")).await;
-        assert!(other.contains("birthdate is a parameter of Patient already, with another meaning"), "{other}");
+        assert!(other.contains("birthdate is already a parameter of Patient with another meaning"), "{other}");
         let path = refused(&ehr, 422, &own("own", "string", "Patient.name.repeat(given)")).await;
         assert!(path.contains("cannot be evaluated by a search"), "{path}");
         refused(&ehr, 422, &own("own", "string", &format!("Patient{}", ".extension.value".repeat(200)))).await;

@@ -122,7 +122,7 @@ fn check_npi(errors: &mut FieldErrors, npi: &str) {
 
 pub fn check_date(errors: &mut FieldErrors, field: &str, date: &str) {
     let date = PartialDateTime::parse_fhir(date);
-    if !date.is_some_and(|date| date.precision() == Precision::Day) {
+    if date.is_none_or(|date| date.precision() != Precision::Day) {
         errors.add(field, "must be a date, such as 2026-04-23");
     }
 }

@@ -52,12 +52,12 @@ const TIMEOUTS: [(&str, &str, &str, usize); 13] = [
     ("sftp/src/lib.rs", "IDLE_TIMEOUT", "SFTP", 1),
     ("server/src/mllp/connection.rs", "FRAME_TIMEOUT", "MLLP connection", 0),
     ("server/src/routes/voice/stream.rs", "WRITE_TIMEOUT", "Phone line WebSocket", 0),
-    ("app/src/outbound/mod.rs", "CONNECT", "Call to a remote FHIR server", 0),
-    ("app/src/outbound/mod.rs", "WHOLE_CALL", "Call to a remote FHIR server", 1),
-    ("app/src/mllp/push.rs", "CONNECT", "MLLP push", 0),
-    ("app/src/mllp/push.rs", "ANSWER", "MLLP push", 1),
-    ("app/src/ocr.rs", "LONGEST", "`tesseract`", 0),
-    ("app/src/sandboxes/fax/paper.rs", "LONGEST_OCR", "`tesseract`", 1),
+    ("app/src/outbound/mod.rs", "CONNECT_TIMEOUT", "Call to a remote FHIR server", 0),
+    ("app/src/outbound/mod.rs", "TIMEOUT", "Call to a remote FHIR server", 1),
+    ("app/src/outbound/mllp.rs", "CONNECT_TIMEOUT", "MLLP push", 0),
+    ("app/src/outbound/mllp.rs", "ACKNOWLEDGMENT_TIMEOUT", "MLLP push", 1),
+    ("app/src/ocr.rs", "TIMEOUT", "`tesseract`", 0),
+    ("app/src/sandboxes/fax/paper.rs", "OCR_TIMEOUT", "`tesseract`", 1),
 ];
 
 /// `const NAME: Duration = Duration::from_secs(30);`
