@@ -76,10 +76,12 @@ impl<'a> Coverage<'a> {
         items(self.0, "class").iter().find(|class| has_code(class.get("type"), code)).map(CoverageClass)
     }
 
-    /// The name or number of the plan: of the class `plan`, else of a class without a type, else the type of the coverage.
+    /// The name or number of the plan: of the class `plan`, else of a class without a coded type, else the type of the
+    /// coverage.
     pub fn plan_name(&self) -> Option<&'a str> {
-        let untyped = || items(self.0, "class").iter().find(|class| class.get("type").is_none()).map(CoverageClass);
-        let class = self.class("plan").or_else(untyped).and_then(|class| class.name().or_else(|| class.value()));
+        let is_coded = |class: &&Value| class.get("type").is_some_and(|kind| !items(kind, "coding").is_empty());
+        let uncoded = || items(self.0, "class").iter().find(|class| !is_coded(class)).map(CoverageClass);
+        let class = self.class("plan").or_else(uncoded).and_then(|class| class.name().or_else(|| class.value()));
         class.or_else(|| {
             let kind = self.0.get("type")?;
             filled(kind, "text").or_else(|| filled(items(kind, "coding").first()?, "display"))
@@ -165,6 +167,7 @@ mod tests {
         assert_eq!(plan(json!({"class": [class("plan", "")]})).as_deref(), Some("v"));
         assert_eq!(plan(json!({"class": [class("group", "G")], "type": {"text": "HMO"}})).as_deref(), Some("HMO"));
         assert_eq!(plan(json!({"class": [{"name": "N"}]})).as_deref(), Some("N"));
+        assert_eq!(plan(json!({"class": [{"type": {"text": "plan"}, "name": "T"}]})).as_deref(), Some("T"));
         assert_eq!(plan(json!({"type": {"coding": [{"display": "D"}]}})).as_deref(), Some("D"));
         assert_eq!(plan(json!({})), None);
     }

@@ -370,9 +370,10 @@ async fn add_person(caller: &Caller, pattern: &str, made: &Authored, number: usi
         "/sandboxes/{sandbox_id}/portal/patients" => {
             (json!({ "patient_id": id }), json!({"resourceType": "Patient", "id": id}))
         }
-        "/sandboxes/{sandbox_id}/portal/providers" => {
-            (json!({ "npi": npi }), json!({"resourceType": "Practitioner", "id": id, "identifier": [{"value": npi}]}))
-        }
+        "/sandboxes/{sandbox_id}/portal/providers" => (
+            json!({ "npi": npi }),
+            json!({"resourceType": "Practitioner", "id": id, "identifier": [{"system": "http://hl7.org/fhir/sid/us-npi", "value": npi}]}),
+        ),
         unknown => panic!("say here how a row gets into {unknown}"),
     };
     let kind = resource["resourceType"].as_str().unwrap().to_owned();
