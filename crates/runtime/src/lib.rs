@@ -7,7 +7,6 @@ mod blob_cache;
 mod clock;
 mod commit;
 mod error;
-mod file_layer_cache;
 mod freeze;
 mod ids;
 mod layers;
@@ -16,6 +15,7 @@ mod lru_cache;
 mod messages;
 mod playgrounds;
 mod queue;
+mod shared_file_trees;
 #[cfg(test)]
 mod tests;
 mod texts;

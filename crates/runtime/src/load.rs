@@ -110,7 +110,7 @@ impl Runtime {
                 layers.push(self.layer(&content_hash, &manifest).await?);
             }
             if !manifest.files.is_empty() {
-                trees.push(self.inner.playgrounds.file_layers.tree(&content_hash, &manifest));
+                trees.push(self.inner.playgrounds.file_trees.tree(&content_hash, &manifest));
             }
         }
         let is_active = torn_down_at.is_none();

@@ -9,9 +9,9 @@ use model::{PlaygroundId, SandboxId, Timestamp};
 use store::sandboxes::StoredSandbox;
 use world::World;
 
-use crate::file_layer_cache::FileLayerCache;
 use crate::layers::Layers;
 use crate::queue::Queue;
+use crate::shared_file_trees::SharedFileTrees;
 use crate::{Runtime, RuntimeError, lock};
 
 /// Playgrounds without traffic for this time are dropped from memory.
@@ -23,7 +23,7 @@ pub(crate) struct Playgrounds {
     /// The rows of sandboxes, which do not change.
     sandboxes: Mutex<HashMap<SandboxId, Arc<StoredSandbox>>>,
     pub(crate) layers: Layers,
-    pub(crate) file_layers: FileLayerCache,
+    pub(crate) file_trees: SharedFileTrees,
 }
 
 /// One playground in memory, loaded or not.
@@ -80,7 +80,7 @@ impl Playgrounds {
             by_id: Mutex::default(),
             sandboxes: Mutex::default(),
             layers: Layers::new(layer_bytes),
-            file_layers: FileLayerCache::default(),
+            file_trees: SharedFileTrees::default(),
         }
     }
 

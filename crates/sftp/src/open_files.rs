@@ -1,4 +1,4 @@
-//! OpenHandle handles of a session: files being read or written, and directory listings.
+//! Open handles of a session: files being read or written, and directory listings.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use russh_sftp::protocol::{File, FileAttributes, OpenFlags, StatusCode};
 use crate::attributes;
 use crate::status::Status;
 
-/// OpenHandle handles of one session.
+/// The maximum number of open handles of one session.
 pub(crate) const MAX_HANDLES: usize = 64;
 /// Directory entries in one response.
 const ENTRIES_PER_RESPONSE: usize = 100;

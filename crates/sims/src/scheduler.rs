@@ -25,7 +25,7 @@ pub(crate) enum Origin {
     /// A consequence of the agent's actions that nobody can prevent. It is settled when the task is completed.
     Agent,
     /// A simulated person acts. It only happens if it is due before the task is completed.
-    World,
+    SimulatedPerson,
     /// A step of the scenario. It only happens if it is due before the task is completed.
     Scenario,
 }

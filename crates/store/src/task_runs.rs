@@ -273,7 +273,7 @@ pub struct StoredCriterionRun {
 }
 
 rows! {
-    SELECT_CRITERIA from "criterion_runs", read_criterion: StoredCriterionRun {
+    SELECT_CRITERION_RUNS from "criterion_runs", read_criterion_run: StoredCriterionRun {
         id: Row::parsed = "id",
         org: Row::parsed = "org_id",
         task_run: Row::parsed = "task_run_id",
@@ -294,7 +294,7 @@ rows! {
     }
 }
 
-pub fn insert_criterion(db: &mut Db<'_>, criterion: &StoredCriterionRun) -> Result<(), StoreError> {
+pub fn insert_criterion_run(db: &mut Db<'_>, criterion: &StoredCriterionRun) -> Result<(), StoreError> {
     let sql = "insert into criterion_runs (id, org_id, task_run_id, position, criterion_id, label, axis, weight, passed, score,
         details, evidence, evidence_blob, started_at, completed_at, critical, guard, public_label)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
@@ -326,24 +326,24 @@ pub fn insert_criterion(db: &mut Db<'_>, criterion: &StoredCriterionRun) -> Resu
 }
 
 /// In the order of the task. Not scoped by organization: the caller has found the task run under its own organization.
-pub fn criteria_of(db: &mut Db<'_>, task_run: &TaskRunId) -> Result<Vec<StoredCriterionRun>, StoreError> {
-    let sql = format!("{SELECT_CRITERIA} where task_run_id = $1 order by position");
-    db.query(&sql, bind![task_run])?.iter_mut().map(read_criterion).collect()
+pub fn criterion_runs_of(db: &mut Db<'_>, task_run: &TaskRunId) -> Result<Vec<StoredCriterionRun>, StoreError> {
+    let sql = format!("{SELECT_CRITERION_RUNS} where task_run_id = $1 order by position");
+    db.query(&sql, bind![task_run])?.iter_mut().map(read_criterion_run).collect()
 }
 
 /// The criterion runs of all task runs of a run, in the order of each task. Not scoped by organization: the caller has found
 /// the run under its own organization.
-pub fn criteria_of_run(
+pub fn criterion_runs_of_run(
     db: &mut Db<'_>,
     run: &BenchmarkRunId,
 ) -> Result<BTreeMap<TaskRunId, Vec<StoredCriterionRun>>, StoreError> {
     let sql = format!(
-        "{SELECT_CRITERIA}
+        "{SELECT_CRITERION_RUNS}
         where task_run_id in (select id from task_runs where benchmark_run_id = $1) order by task_run_id, position"
     );
     let mut criteria: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for mut row in db.query(&sql, bind![run])? {
-        let criterion = read_criterion(&mut row)?;
+        let criterion = read_criterion_run(&mut row)?;
         criteria.entry(criterion.task_run.clone()).or_default().push(criterion);
     }
     Ok(criteria)
@@ -376,8 +376,8 @@ pub fn find_criterion(
     org: &OrgId,
     id: &CriterionRunId,
 ) -> Result<Option<StoredCriterionRun>, StoreError> {
-    let sql = format!("{SELECT_CRITERIA} where org_id = $1 and id = $2");
-    db.query_one(&sql, bind![org, id])?.map(|mut row| read_criterion(&mut row)).transpose()
+    let sql = format!("{SELECT_CRITERION_RUNS} where org_id = $1 and id = $2");
+    db.query_one(&sql, bind![org, id])?.map(|mut row| read_criterion_run(&mut row)).transpose()
 }
 
 pub fn list_criteria(
@@ -386,14 +386,14 @@ pub fn list_criteria(
     task_run: Option<&TaskRunId>,
     page: &PageRequest,
 ) -> Result<Page<StoredCriterionRun>, StoreError> {
-    let mut select = format!("{SELECT_CRITERIA} where org_id = $1");
+    let mut select = format!("{SELECT_CRITERION_RUNS} where org_id = $1");
     let mut parameters: Vec<Value<'_>> = bind![org].to_vec();
     if let Some(task_run) = task_run {
         parameters.push(task_run.to_string().into());
         select.push_str(" and task_run_id = $2");
     }
     let paged = Paged { select: &select, key: "id", order: Order::NewestFirst };
-    paged.fetch(db, parameters, page, read_criterion, |criterion| criterion.id.to_string())
+    paged.fetch(db, parameters, page, read_criterion_run, |criterion| criterion.id.to_string())
 }
 
 fn read_evidence(row: &mut Row) -> Result<Text, StoreError> {

@@ -208,7 +208,7 @@ struct Scored {
 impl Scored {
     fn write(&self, db: &mut Db<'_>, task_run: &StoredTaskRun, now: Timestamp) -> Result<(), AppError> {
         task_runs::end(db, &task_run.id, &self.ending, now)?;
-        self.criteria.iter().try_for_each(|(criterion, _)| task_runs::insert_criterion(db, criterion))?;
+        self.criteria.iter().try_for_each(|(criterion, _)| task_runs::insert_criterion_run(db, criterion))?;
         expire::finish_if_last(db, &task_run.run, now)
     }
 }

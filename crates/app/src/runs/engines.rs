@@ -226,7 +226,7 @@ pub async fn result(
         };
         let mut original = Vec::new();
         for task_run in task_runs.iter().filter(|_| score.original) {
-            original.push(task_runs::criteria_of(db, &task_run.id)?);
+            original.push(task_runs::criterion_runs_of(db, &task_run.id)?);
         }
         Ok::<_, AppError>((score, task_runs, rescored, original))
     };

@@ -37,7 +37,7 @@ async fn expire(app: &App, run: &BenchmarkRunId) -> Result<(), AppError> {
     let expiring = tokio::spawn(async move {
         flush_reads(&app, &run).await?;
         let (id, now) = (run.clone(), app.now());
-        let ended = app.store().write(move |db| expire_in(db, &id, now)).await;
+        let ended = app.store().write(move |db| expire_overdue_in(db, &id, now)).await;
         invalidate(&app, &run).await;
         ended
     });
@@ -54,8 +54,8 @@ pub(super) async fn flush_reads(app: &App, run: &BenchmarkRunId) -> Result<(), A
     Ok(())
 }
 
-/// The same within a transaction that changes the run anyway.
-pub(super) fn expire_in(db: &mut Db<'_>, run: &BenchmarkRunId, now: Timestamp) -> Result<(), AppError> {
+/// Ends the overdue task runs of a run within a transaction of the caller.
+pub(super) fn expire_overdue_in(db: &mut Db<'_>, run: &BenchmarkRunId, now: Timestamp) -> Result<(), AppError> {
     for task_run in task_runs::of_run(db, run)?.into_iter().filter(|task_run| task_run.is_overdue(now)) {
         end_task_run(db, &task_run, &Ending::unscored(Status::TimedOut), now)?;
     }

@@ -92,7 +92,7 @@ async fn rescore_task(
     let missing = || AppError::Internal("a completed task run has no evidence".into());
     let playground = task_run.playground.as_ref().ok_or_else(missing)?;
     let id = task_run.id.clone();
-    let original = app.store().read(move |db| task_runs::criteria_of(db, &id)).await?;
+    let original = app.store().read(move |db| task_runs::criterion_runs_of(db, &id)).await?;
     let task = with_changes(snapshots::task(snapshot, &task_run.task)?, changes);
     let world = app.runtime().load_latest(playground).await?.world;
     let frozen = Arc::new(app.frozen_evidence(playground, world, task_run.completed_seq).await?);

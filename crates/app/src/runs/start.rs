@@ -97,7 +97,7 @@ async fn write(
     let (scope, appended) = (caller.scope.clone(), Arc::clone(&entries));
     let work = move |db: &mut Db<'_>| {
         let (run, task_run) = scope.task_run(db, &prepared.task_run.id)?;
-        expire::expire_in(db, &run.id, prepared.now)?;
+        expire::expire_overdue_in(db, &run.id, prepared.now)?;
         check_startable(db, &run, &task_run)?;
         prepared.write(db, &run, &appended)?;
         Ok(view.clone())

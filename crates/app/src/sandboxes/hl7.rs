@@ -75,7 +75,7 @@ pub async fn send_frames(app: &App, access: &Access, frames: Vec<Vec<u8>>) -> Re
 
 /// The negative acknowledgment of a frame that cannot be processed.
 pub fn rejection(app: &App, frame: &[u8], why: &str) -> Vec<Vec<u8>> {
-    app.runtime().with_context(|context| bytes_of(reject::reject(frame, why, context)))
+    app.runtime().with_context(|context| bytes_of(acknowledge::reject(frame, why, context)))
 }
 
 fn bytes_of(acks: impl IntoIterator<Item = Ack>) -> Vec<Vec<u8>> {

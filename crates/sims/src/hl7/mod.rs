@@ -1,11 +1,11 @@
 //! The HL7 v2 interface: receives messages, acknowledges them, and provides an inbox.
 
+pub mod acknowledge;
 pub mod config;
 pub mod effects;
 mod event;
 pub mod inbox;
 pub mod receive;
-pub mod reject;
 pub mod reply;
 mod resend;
 pub mod steps;

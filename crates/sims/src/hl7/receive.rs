@@ -6,9 +6,9 @@ use model::SandboxId;
 use serde_json::Value;
 use world::{Change, Context, NewEvent, Outcome, Sandbox, World, Write};
 
+use super::acknowledge::{self, Stamp, acknowledge};
 use super::config::Validation;
 use super::event::{self, Attempt};
-use super::reject::{self, Stamp, acknowledge};
 use super::reply::{Ack, AcknowledgedMessage, Envelope, Reply};
 use super::resend::{self, AcceptedMessage, MessageHistory, OUTBOUND};
 use super::text;
@@ -172,7 +172,7 @@ impl Interface<'_> {
         let faults = vec![error.to_fault()];
         let acks = match &header {
             Some(header) => acknowledge(header, &faults, stamp),
-            None => faults.first().and_then(|fault| reject::without_header(fault, stamp)).into_iter().collect(),
+            None => faults.first().and_then(|fault| acknowledge::without_header(fault, stamp)).into_iter().collect(),
         };
         let control_id = header.as_ref().map_or_else(String::new, |header| header.control_id().into_owned());
         let attempt = Attempt {
@@ -193,7 +193,7 @@ impl Interface<'_> {
     fn not_hl7(&mut self, delivery: &Delivery, reason: String) -> NotHl7 {
         let event_id = self.context.new_event_id();
         let fault = Fault::new(ErrorCode::SegmentSequenceError, reason.as_str());
-        let rejection = reject::without_header(&fault, &Stamp::new(self.context));
+        let rejection = acknowledge::without_header(&fault, &Stamp::new(self.context));
         let attempt = Attempt {
             text: String::from_utf8_lossy(delivery.body.bytes()),
             message_type: String::new(),

@@ -15,7 +15,7 @@ use crate::scenario::SCHEDULED;
 use crate::scheduler::{Origin, Schedule};
 
 /// A reply is another person's action. Whether it arrives before the task is completed is part of the task.
-pub(crate) const SCHEDULE: Schedule = Schedule { origin: Origin::World, next_due, catch_up };
+pub(crate) const SCHEDULE: Schedule = Schedule { origin: Origin::SimulatedPerson, next_due, catch_up };
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct PersonaReply {

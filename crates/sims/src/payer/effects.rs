@@ -3,7 +3,7 @@
 use serde_json::Value;
 use world::Verb;
 
-use super::decision::ROUNDS;
+use super::determination::ROUNDS;
 use super::rows::{DOCUMENTS, DRAFTS, REQUESTS, text};
 use crate::effects::{AgentLog, EffectInfo, RecordChange, SandboxEffect, is_bookkeeping};
 

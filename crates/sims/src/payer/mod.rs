@@ -3,8 +3,8 @@
 pub mod accounts;
 pub mod config;
 pub mod context;
-mod decision;
-pub mod deferred_decisions;
+pub mod deferred_determinations;
+mod determination;
 pub mod directory;
 pub mod documents;
 pub mod drafts;
@@ -65,7 +65,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     },
     effects: effects::EFFECTS,
     operations: &[],
-    schedules: &[deferred_decisions::SCHEDULE],
+    schedules: &[deferred_determinations::SCHEDULE],
     config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::PayerConfig>,
 };

@@ -5,14 +5,14 @@ use serde_json::{Map, Value, json};
 use world::{Change, Outcome};
 
 use super::context::{PortalContext, PortalError, PortalOutcome, failure};
-use super::decision::{ROUNDS, apply_determination};
+use super::determination::{ROUNDS, apply_determination};
 use super::documents::{Upload, attach};
 use super::drafts::DRAFT_PREFIX;
 use super::event::PortalAction;
 use super::idempotency::{self, IdempotencyKey};
 use super::rows::{DRAFTS, REQUESTS, display_row, object, text, text_or_null};
 use super::submission::{Addition, Submission, check, check_addition};
-use super::{deferred_decisions, directory};
+use super::{deferred_determinations, directory};
 
 const MAX_REQUESTS: usize = 5000;
 /// The members by which a request can be found.
@@ -223,7 +223,7 @@ pub fn withdraw(
     let result = change_request(portal, number, idempotency_key, |key, row| {
         row["status"] = "withdrawn".into();
         row["withdrawn_at"] = portal.now();
-        Ok(deferred_decisions::cancel(portal, key).into_iter().collect())
+        Ok(deferred_determinations::cancel(portal, key).into_iter().collect())
     });
     let parameters = json!({"auth_number": number});
     outcome(portal, PortalAction { r#type: EventType::PortalSubmit, name: "withdraw", request: parameters }, result)

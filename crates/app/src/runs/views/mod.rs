@@ -122,7 +122,7 @@ pub(super) fn full_run(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkRunId) -> Res
     let mut view = render::run(&run, &stored);
     view.critical_criteria = critical_criteria(db, &run)?;
     view.results = Some(engines::scores(db, &run)?);
-    let criteria = task_runs::criteria_of_run(db, &run.id)?;
+    let criteria = task_runs::criterion_runs_of_run(db, &run.id)?;
     let of = |task_run: &StoredTaskRun| criteria.get(&task_run.id).map_or(&[][..], Vec::as_slice);
     view.task_runs = Some(stored.iter().map(|task_run| render::task_run(&run, task_run, of(task_run))).collect());
     Ok(view)
@@ -162,7 +162,7 @@ pub async fn get_task_run<G: TaskRunGrant>(app: &App, grant: &G, id: &TaskRunId)
     let (scope, wanted) = (caller.scope.clone(), id.clone());
     let read = move |db: &mut Db<'_>| {
         let (run, task_run) = scope.task_run(db, &wanted)?;
-        let criteria = task_runs::criteria_of(db, &task_run.id)?;
+        let criteria = task_runs::criterion_runs_of(db, &task_run.id)?;
         Ok::<_, AppError>((run, task_run, criteria))
     };
     let (run, task_run, criteria) = app.store().read(read).await?;
@@ -232,7 +232,7 @@ pub async fn list_task_runs(
                 None => find_run(db, &org, &task_run.run)?,
             };
             previous = Some(run.clone());
-            let criteria = task_runs::criteria_of(db, &task_run.id)?;
+            let criteria = task_runs::criterion_runs_of(db, &task_run.id)?;
             Ok::<_, AppError>((run, task_run, criteria))
         })
     };

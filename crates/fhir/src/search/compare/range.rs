@@ -52,7 +52,8 @@ fn is_within(written: Range, value: Decimal, found: Range) -> bool {
     written.low.is_none_or(|least| least <= low) && written.high.is_none_or(is_below)
 }
 
-/// `system|code` matches both; `||code` also matches the human-readable unit. Units are not converted.
+/// `system|code` matches both; `||code` also matches the human-readable unit. Units are not converted, and other spellings of a UCUM code
+/// are not recognized.
 pub(super) fn has_unit(system: Option<&str>, code: Option<&str>, quantity: &IndexedValue) -> bool {
     let IndexedValue::Quantity { system: found_system, code: found_code, unit, .. } = quantity else { return false };
     match (system, code) {

@@ -33,7 +33,7 @@ pub(super) fn money(value: &Value) -> Option<IndexedValue> {
 }
 
 /// The limits of a Range. One of the two can be missing, which leaves that side open.
-pub(super) fn extractors(value: &Value) -> Option<Range> {
+pub(super) fn limits(value: &Value) -> Option<Range> {
     let end = |key: &str| value.get(key).and_then(|end| json_decimal(end.get("value")?));
     let range = Range { low: end("low"), high: end("high") };
     (range.low.is_some() || range.high.is_some()).then_some(range)
@@ -41,7 +41,7 @@ pub(super) fn extractors(value: &Value) -> Option<Range> {
 
 /// Converts a Range, with the unit of either limit.
 pub(super) fn range(value: &Value) -> Option<IndexedValue> {
-    let range = extractors(value)?;
+    let range = limits(value)?;
     let has_unit = |end: &&Value| ["system", "code", "unit"].iter().any(|key| end.get(key).is_some());
     let unit = ["low", "high"].iter().filter_map(|key| value.get(key)).find(has_unit).unwrap_or(&Value::Null);
     Some(measured(range, unit))

@@ -157,7 +157,7 @@ impl Conversion {
             Self::Period => found.extend(time::period(value).map(IndexedValue::Date)),
             Self::Timing => found.extend(time::timing(value).map(IndexedValue::Date)),
             Self::Number => found.extend(amount::number(value)),
-            Self::NumberRange => found.extend(amount::extractors(value).map(IndexedValue::Number)),
+            Self::NumberRange => found.extend(amount::limits(value).map(IndexedValue::Number)),
             Self::Quantity => found.extend(amount::quantity(value)),
             Self::Money => found.extend(amount::money(value)),
             Self::Range => found.extend(amount::range(value)),

@@ -9,12 +9,12 @@ use world::Tree;
 use crate::lock;
 
 #[derive(Default)]
-pub(crate) struct FileLayerCache {
+pub(crate) struct SharedFileTrees {
     /// By the content hash of the revision.
     trees: Mutex<HashMap<String, Weak<Tree>>>,
 }
 
-impl FileLayerCache {
+impl SharedFileTrees {
     pub(crate) fn tree(&self, content_hash: &str, manifest: &Manifest) -> Arc<Tree> {
         let mut trees = lock(&self.trees);
         if let Some(tree) = trees.get(content_hash).and_then(Weak::upgrade) {

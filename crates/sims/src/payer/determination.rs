@@ -5,7 +5,7 @@ use world::Change;
 
 use super::config::{Determination, DeterminationStatus, Match, PayerConfig, Rule};
 use super::context::PortalContext;
-use super::deferred_decisions;
+use super::deferred_determinations;
 use super::rows::text;
 
 /// The request member that counts how often information was added after `need_more_info`.
@@ -52,7 +52,7 @@ pub(super) fn apply_determination(portal: &PortalContext<'_>, key: &str, request
             seconds => {
                 request["determination"] = pending();
                 let due_at = portal.context.now.plus_milliseconds(seconds.saturating_mul(1000));
-                vec![deferred_decisions::defer(portal, key, due_at, &determination)]
+                vec![deferred_determinations::defer(portal, key, due_at, &determination)]
             }
         },
         None => {

@@ -10,7 +10,7 @@ use world::{Change, Context, NewEvent, Outcome, Sandbox, World};
 
 use super::config::Determination;
 use super::context::PortalContext;
-use super::decision;
+use super::determination;
 use super::rows::{REQUESTS, display_row, text};
 use crate::scenario::SCHEDULED;
 use crate::scheduler::{Origin, Schedule};
@@ -75,7 +75,7 @@ fn with_determination(sandbox: &Sandbox, deferred: &DeferredDecision) -> Option<
     let record = sandbox.records.get(REQUESTS, &deferred.request).live()?;
     let mut row = Value::clone(&record.json());
     let at: Value = deferred.due_at.to_string().into();
-    row["determination"] = decision::determination_json(&deferred.determination, &at);
+    row["determination"] = determination::determination_json(&deferred.determination, &at);
     row["updated_at"] = at;
     Some(row)
 }
