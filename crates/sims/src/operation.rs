@@ -88,6 +88,11 @@ pub trait Operation {
     /// What a success returns; the items of a list.
     type Response: ToSchema;
 
+    /// Rules that the types alone cannot express.
+    fn validate(_query: &Self::Query, _body: &Self::Body) -> Result<(), FieldErrors> {
+        Ok(())
+    }
+
     fn run(call: &OperationCall<'_>, query: &Self::Query, body: &Self::Body) -> Outcome<Result<Reply, OperationError>>;
 }
 
@@ -173,6 +178,7 @@ impl OperationEntry {
             response: named_schemas::<O::Response>,
             prepare: |query, _| {
                 let query: O::Query = reading::query(query)?;
+                O::validate(&query, &())?;
                 Ok(Box::new(move |call| O::run(call, &query, &())))
             },
         }
@@ -189,6 +195,7 @@ impl OperationEntry {
                 let query: O::Query = reading::query(query)?;
                 let hints = Hints { required: &reading::required_fields::<O::Body>(), aliases: &[] };
                 let body: O::Body = reading::read_owned(body, hints).into_result()?;
+                O::validate(&query, &body)?;
                 Ok(Box::new(move |call| O::run(call, &query, &body)))
             },
         }

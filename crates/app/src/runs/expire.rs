@@ -92,13 +92,17 @@ pub(super) fn finish_if_last(db: &mut Db<'_>, run: &BenchmarkRunId, now: Timesta
     Ok(())
 }
 
-/// Marks the copies in memory of the run's playgrounds as stale.
+/// Marks the copies in memory of the run's playgrounds as stale. Playgrounds of tasks that were never started have none.
 pub(super) async fn invalidate(app: &App, run: &BenchmarkRunId) {
     app.inner.started_tasks.invalidate(run);
     let id = run.clone();
     let read = app.store().read(move |db| task_runs::of_run(db, &id)).await;
     let playgrounds: Vec<PlaygroundId> = match read {
-        Ok(task_runs) => task_runs.into_iter().filter_map(|task_run| task_run.playground).collect(),
+        Ok(task_runs) => task_runs
+            .into_iter()
+            .filter(|task_run| task_run.phase != Phase::Created)
+            .filter_map(|task_run| task_run.playground)
+            .collect(),
         Err(error) => {
             tracing::warn!(%error, "the playgrounds of a run could not be read");
             return;

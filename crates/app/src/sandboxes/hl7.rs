@@ -4,7 +4,7 @@ use model::hl7::InboxMessage;
 use model::page::{Page, PageRequest};
 pub use sims::hl7::receive::{Body, Delivery, LIMITS, NotHl7, Receipt, Transport};
 pub use sims::hl7::reply::{Ack, Reply};
-use sims::hl7::{inbox, receive, reject};
+use sims::hl7::{acknowledge, inbox, receive};
 use world::{Context, Outcome, World};
 
 use super::Access;

@@ -121,14 +121,15 @@ impl Operation for ListMessages {
     type Body = ();
     type Response = Message;
 
+    fn validate(query: &MessageQuery, (): &()) -> Result<(), FieldErrors> {
+        query.filter().map(drop)
+    }
+
     fn run(call: &OperationCall<'_>, query: &MessageQuery, (): &()) -> Outcome<Result<Reply, OperationError>> {
-        match query.filter() {
-            Ok(filter) => {
-                let Outcome { answer, changes, events } = inbox::list(call.sandbox, call.actor, &filter, call.page);
-                Outcome { answer: Ok(Reply::Page(answer)), changes, events }
-            }
-            Err(errors) => Outcome { answer: Err(errors.into()), changes: Vec::new(), events: Vec::new() },
-        }
+        // It was validated before.
+        let filter = query.filter().unwrap_or_default();
+        let Outcome { answer, changes, events } = inbox::list(call.sandbox, call.actor, &filter, call.page);
+        Outcome { answer: Ok(Reply::Page(answer)), changes, events }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clinical::{Coverage, MemberId, PartialDateTime, Person, npi_of};
 use fhir::search::{escape, parse};
-use fhir::{OwnAddresses, Reference, ResourceType};
+use fhir::{ResourceReference, ResourceType};
 use model::Timestamp;
 use model::simulator::SimulatorType;
 use serde::Serialize;
@@ -184,9 +184,10 @@ pub(super) fn patients_with_member_id(records: &Records, number: &str) -> Vec<Ke
     if coverages.is_empty() {
         coverages = coverages_by_subscriber_id(records, number);
     }
-    let references = coverages.iter().filter_map(|coverage| {
-        Reference::local(coverage["beneficiary"]["reference"].as_str()?, OwnAddresses::default())
-    });
+    // Exported datasets may have references with the address of the server that they come from.
+    let references = coverages
+        .iter()
+        .filter_map(|coverage| ResourceReference::parse(coverage["beneficiary"]["reference"].as_str()?));
     let ids: Vec<&str> = references
         .filter(|reference| reference.resource_type().as_str() == "Patient")
         .map(|reference| reference.id())

@@ -1,5 +1,7 @@
 //! Prior authorization requests: submit, add information, withdraw and read.
 
+use clinical::Npi;
+use model::FieldErrors;
 use model::event::EventType;
 use serde_json::{Map, Value, json};
 use world::{Change, Outcome};
@@ -95,12 +97,23 @@ fn validate(portal: &PortalContext<'_>, submission: &Submission) -> Result<Value
     if member.is_none() && errors.iter().all(|(field, _)| field != "patient_member_id") {
         errors.add("patient_member_id", "no plan member has this number");
     }
+    check_provider(portal, submission.new.provider_npi.as_deref(), &mut errors);
     match member {
         Some(_) if portal.count(REQUESTS) >= MAX_REQUESTS => {
             Err(PortalError::Conflict(format!("the portal stores at most {MAX_REQUESTS} requests")))
         }
         Some(member) if errors.is_empty() => Ok(member),
         _ => Err(PortalError::Invalid(errors)),
+    }
+}
+
+/// The check digit of an NPI must be right, unless a provider of the directory has the number.
+fn check_provider(portal: &PortalContext<'_>, npi: Option<&str>, errors: &mut FieldErrors) {
+    let Some(npi) = npi.filter(|_| errors.iter().all(|(field, _)| field != "provider_npi")) else { return };
+    if let Err(error) = npi.parse::<Npi>()
+        && directory::provider(portal, npi).is_none()
+    {
+        errors.add("provider_npi", error.to_string());
     }
 }
 
