@@ -254,8 +254,8 @@ mod tests {
         for (beneficiary, is_found) in [
             ("Patient/ada", true),
             ("Patient/ada/_history/1", true),
-            // Another server's patient.
-            ("https://example.org/fhir/Patient/ada", false),
+            // Exported from another server.
+            ("https://example.org/fhir/Patient/ada", true),
         ] {
             let coverage = json!({"resourceType": "Coverage", "id": "c", "subscriberId": "W1",
                 "beneficiary": {"reference": beneficiary}});
