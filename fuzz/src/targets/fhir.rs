@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use fhir::definitions::{SearchParameter, SearchType};
-use fhir::ingest::{IngestFault, Format, Ingest, IngestError, Limits, Summary};
+use fhir::ingest::{Format, Ingest, IngestError, IngestFault, Limits, Summary};
 use fhir::layer::{DocId, Layer};
 use fhir::search::{Clause, Condition, Query, SearchValue, escape, extract, extract_all, parse};
 use fhir::validate::MAX_FAULTS;

@@ -48,9 +48,10 @@ pub(crate) fn authored(bytes: &[u8]) {
 
 /// Both ways to read say the same, and shortly.
 fn saved<T: DeserializeOwned + Debug>(document: &Value) {
-    let told = |read: Result<T, FieldErrors>| read.map(|value| format!("{value:?}")).map_err(|faults| faults.to_string());
-    let borrowed = told(reading::read(document, Hints::default()).into_result());
-    assert_eq!(told(reading::read_owned(document.clone(), Hints::default()).into_result()), borrowed);
+    let outcome =
+        |read: Result<T, FieldErrors>| read.map(|value| format!("{value:?}")).map_err(|faults| faults.to_string());
+    let borrowed = outcome(reading::read(document, Hints::default()).into_result());
+    assert_eq!(outcome(reading::read_owned(document.clone(), Hints::default()).into_result()), borrowed);
     assert!(borrowed.err().is_none_or(|faults| faults.len() < 100_000));
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use model::simulator::SimulatorType;
 use model::voice::NewCall;
 use serde_json::{Value, json};
-use sims::voice::calls::{self, CallRequest, Exchange, CallError};
+use sims::voice::calls::{self, CallError, CallRequest, Exchange};
 use sims::voice::wire::relay::RelayReader;
 use sims::voice::wire::{ClientAction, native};
 use world::{Context, Outcome, Seq, World};
@@ -55,7 +55,8 @@ impl PhoneLine {
     fn dial() -> Self {
         let mut line = Self { world: FRESH.clone(), call: String::new() };
         let dial = line.run(|world, request| calls::dial(world, request, &NewCall::default(), "+15550100100"));
-        line.call = dial.ok().and_then(|exchange| exchange.call["id"].as_str().map(ToOwned::to_owned)).unwrap_or_default();
+        line.call =
+            dial.ok().and_then(|exchange| exchange.call["id"].as_str().map(ToOwned::to_owned)).unwrap_or_default();
         assert!(!line.call.is_empty());
         line
     }
@@ -84,7 +85,9 @@ impl PhoneLine {
             format!("{:026}", ids.get())
         };
         let context = Context { now: START.plus_milliseconds(self.world.seq * 1000), new_id: &new_id };
-        let Some(sandbox) = self.world.sandboxes.get(&sandbox_id(SimulatorType::Voice)) else { return Err(CallError::NoSuchCall) };
+        let Some(sandbox) = self.world.sandboxes.get(&sandbox_id(SimulatorType::Voice)) else {
+            return Err(CallError::NoSuchCall);
+        };
         let request = CallRequest { sandbox, actor: "agent", context: &context, idempotency_key: None };
         let Outcome { answer, changes, events } = action(&self.world, request);
         assert!(answer.is_ok() || changes.is_empty());

@@ -68,8 +68,7 @@ pub(crate) fn x12_query(bytes: &[u8]) {
     let mut word = || words.next().filter(|word| !word.is_empty());
     let (within, segment) = (word(), word().unwrap_or_default());
     let mut number = || word().and_then(|word| word.parse().ok());
-    let position =
-        Position { element: number().unwrap_or_default(), repetition: number(), component: number() };
+    let position = Position { element: number().unwrap_or_default(), repetition: number(), component: number() };
     let selectors =
         [None, Some(Selector::Nth(position.element)), word().map(|value| Selector::Where { position, value })];
     let transactions: Vec<_> = body.transactions().collect();

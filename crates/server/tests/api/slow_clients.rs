@@ -117,11 +117,15 @@ async fn a_server_that_stops_does_not_wait_for_idle_clients() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
-    let told = async move {
+    let shutdown = async move {
         let _ = stopped.await;
     };
-    let serving =
-        tokio::spawn(verial_server::serve(listener, server.app.clone(), verial_server::ServerOptions::default(), told));
+    let serving = tokio::spawn(verial_server::serve(
+        listener,
+        server.app.clone(),
+        verial_server::ServerOptions::default(),
+        shutdown,
+    ));
     let silent = TcpStream::connect(address).await.unwrap();
     let mut answered = TcpStream::connect(address).await.unwrap();
     answered.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
