@@ -6,7 +6,7 @@ use model::simulator::SimulatorType;
 use serde_json::{Map, Value};
 
 use crate::authored;
-use crate::credentials::{Credential, Listener};
+use crate::credentials::Credential;
 use crate::effects::EffectInfo;
 use crate::operation::OperationEntry;
 use crate::scenario::step::{self, DatasetFile, DatasetFiles, ScenarioStep, StepContext, StepOutput};
@@ -63,11 +63,6 @@ impl ConfigDefaults {
 }
 
 impl SimulatorInfo {
-    /// Whether a sandbox is reached through this listener.
-    pub fn uses(&self, listener: Listener) -> bool {
-        self.credentials.iter().any(|credential| credential.listener == Some(listener))
-    }
-
     /// A valid config that shows every key.
     pub fn example_config(&self) -> Value {
         (self.example_config)()
